@@ -1,0 +1,3 @@
+//! The program `endtable`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Bytes only: header, schema, block index, checksums.

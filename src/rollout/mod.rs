@@ -1,0 +1,1 @@
+//! Rollouts: Monte Carlo with allocation of trials.

@@ -1,0 +1,1 @@
+//! Positioned reads: file, memory map, memory.

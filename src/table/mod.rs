@@ -1,0 +1,1 @@
+//! Joins format, codec, numbering and source.
