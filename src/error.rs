@@ -90,22 +90,36 @@ impl fmt::Display for At<'_> {
 impl Error {
     /// The data breaks `rule`.
     pub fn corrupt(rule: &'static str, message: impl Into<String>) -> Self {
-        Error::Corrupt { path: None, offset: None, rule, message: message.into() }
+        Error::Corrupt {
+            path: None,
+            offset: None,
+            rule,
+            message: message.into(),
+        }
     }
 
     /// The data asks for something that this version does not know.
     pub fn unsupported(message: impl Into<String>) -> Self {
-        Error::Unsupported { path: None, message: message.into() }
+        Error::Unsupported {
+            path: None,
+            message: message.into(),
+        }
     }
 
     /// The call is wrong.
     pub fn invalid(message: impl Into<String>) -> Self {
-        Error::Invalid { message: message.into() }
+        Error::Invalid {
+            message: message.into(),
+        }
     }
 
     /// An operation of the system failed; `action` is an infinitive.
     pub fn io(action: impl Into<String>, source: io::Error) -> Self {
-        Error::Io { path: None, action: action.into(), source }
+        Error::Io {
+            path: None,
+            action: action.into(),
+            source,
+        }
     }
 
     /// Names the file, unless one is named already.

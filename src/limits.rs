@@ -18,7 +18,11 @@ impl Default for Limits {
     /// Generous for every table that this version writes, small enough that a
     /// hostile file cannot exhaust a small machine.
     fn default() -> Self {
-        Limits { schema_bytes: 64 << 20, index_bytes: 1 << 30, block_bytes: 64 << 20 }
+        Limits {
+            schema_bytes: 64 << 20,
+            index_bytes: 1 << 30,
+            block_bytes: 64 << 20,
+        }
     }
 }
 
@@ -26,7 +30,12 @@ impl Limits {
     /// Checks `needed` bytes of `what` against `allowed`.
     pub(crate) fn check(what: &'static str, needed: u64, allowed: u64) -> Result<()> {
         if needed > allowed {
-            return Err(Error::Limit { path: None, what, needed, allowed });
+            return Err(Error::Limit {
+                path: None,
+                what,
+                needed,
+                allowed,
+            });
         }
         Ok(())
     }

@@ -3,8 +3,17 @@
 //! A block is `count` records of `width` values each; a value is an unsigned
 //! number of at most 32 bits (signed and floating fields are mapped onto
 //! those by [`crate::format`]).
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used)]
 
-use crate::{Properties, Result};
+mod lz4;
+mod packed;
+mod planes;
+mod stored;
+mod zstd;
+
+use std::sync::Arc;
+
+use crate::{Error, Properties, Result};
 
 /// What a codec must know of the column that it serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +28,21 @@ impl Shape {
     /// Values in a record.
     pub fn width(&self) -> usize {
         self.bits.len()
+    }
+
+    /// Bytes of each value in canonical form.
+    fn value_bytes(&self) -> impl Iterator<Item = usize> + '_ {
+        self.bits.iter().map(|bits| usize::from(bits.div_ceil(8)))
+    }
+
+    /// Bytes of a record in canonical form.
+    fn record_bytes(&self) -> usize {
+        self.value_bytes().sum()
+    }
+
+    /// The greatest value that `bits` bits hold.
+    fn largest(bits: u8) -> u32 {
+        u32::MAX >> (32 - u32::from(bits.clamp(1, 32)))
     }
 }
 
@@ -52,6 +76,11 @@ pub trait Codec: Send + Sync {
     /// The name in the file.
     fn name(&self) -> &'static str;
 
+    /// The version in the file.
+    fn version(&self) -> u16 {
+        1
+    }
+
     /// Parameters and model as stored in the file.
     fn params(&self) -> Properties;
 
@@ -65,7 +94,14 @@ pub trait Codec: Send + Sync {
     /// Decodes the first `out.len() / width` of the block's `count` records.
     /// Any bytes may come in: the answer is values within their bit lengths or
     /// an error, never a panic.
-    fn decode(&self, first: u64, count: usize, bytes: &[u8], plan: &dyn Plan, out: &mut [u32]) -> Result<()>;
+    fn decode(
+        &self,
+        first: u64,
+        count: usize,
+        bytes: &[u8],
+        plan: &dyn Plan,
+        out: &mut [u32],
+    ) -> Result<()>;
 
     /// Decodes the record in `slot` into `out` (one record), for
     /// [`Access::Slot`] codecs without touching the others.
@@ -77,5 +113,84 @@ pub trait Codec: Send + Sync {
         bytes: &[u8],
         plan: &dyn Plan,
         out: &mut [u32],
-    ) -> Result<()>;
+    ) -> Result<()> {
+        let mut records = vec![0; (slot + 1) * out.len()];
+        self.decode(first, count, bytes, plan, &mut records)?;
+        out.copy_from_slice(records.get(slot * out.len()..).unwrap_or_default());
+        Ok(())
+    }
 }
+
+/// A block to learn from, before anything is encoded.
+#[derive(Debug, Clone)]
+pub struct SampleBlock {
+    /// Number of its first record.
+    pub first: u64,
+    /// Its records' values.
+    pub values: Vec<u32>,
+}
+
+/// The names of all codecs, fastest first.
+pub const NAMES: [&str; 4] = ["stored", "lz4", "packed", "zstd"];
+
+/// The codec `name` for encoding. `options` are codec-specific wishes, such as
+/// `level` for `zstd`; models are trained on `sample`, which may be empty.
+pub fn build(
+    name: &str,
+    shape: &Shape,
+    options: &Properties,
+    _plan: &dyn Plan,
+    sample: &[SampleBlock],
+) -> Result<Arc<dyn Codec>> {
+    Ok(match name {
+        stored::NAME => Arc::new(stored::Stored::new(shape.clone())),
+        lz4::NAME => Arc::new(lz4::Lz4::new(shape.clone())),
+        packed::NAME => Arc::new(packed::Packed::new(shape.clone())),
+        zstd::NAME => Arc::new(zstd::Zstd::train(shape.clone(), options, sample)?),
+        _ => {
+            return Err(Error::invalid(format!(
+                "no codec is called '{name}'; there are {}",
+                NAMES.join(", ")
+            )));
+        }
+    })
+}
+
+/// The codec that a file names, for decoding.
+pub fn open(
+    name: &str,
+    version: u16,
+    params: &Properties,
+    shape: &Shape,
+) -> Result<Arc<dyn Codec>> {
+    let codec: Arc<dyn Codec> = match name {
+        stored::NAME => Arc::new(stored::Stored::new(shape.clone())),
+        lz4::NAME => Arc::new(lz4::Lz4::new(shape.clone())),
+        packed::NAME => Arc::new(packed::Packed::new(shape.clone())),
+        zstd::NAME => Arc::new(zstd::Zstd::open(shape.clone(), params)?),
+        _ => {
+            return Err(Error::unsupported(format!(
+                "codec '{name}'; this version knows {}: update endtable",
+                NAMES.join(", ")
+            )));
+        }
+    };
+    if codec.version() != version {
+        return Err(Error::unsupported(format!(
+            "codec '{name}' of version {version}; this version knows {}: update endtable",
+            codec.version()
+        )));
+    }
+    Ok(codec)
+}
+
+/// The error of a payload that has another length than its contents say.
+fn length_error(rule: &'static str, expected: usize, found: usize) -> Error {
+    Error::corrupt(
+        rule,
+        format!("the block's payload has {found} bytes, {expected} expected"),
+    )
+}
+
+#[cfg(test)]
+mod tests;

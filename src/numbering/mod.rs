@@ -1,7 +1,7 @@
 //! Numberings: bijections between positions and `0..len`. Combinatorics only.
 
-use crate::codec::Plan;
 use crate::Properties;
+use crate::codec::Plan;
 
 /// A numbering as a table names it; the games add typed faces.
 pub trait Numbering: Plan {

@@ -1,0 +1,107 @@
+//! Codec `stored`: records in canonical form, side by side.
+
+use super::{Access, Codec, Plan, Shape, length_error};
+use crate::{Error, Properties, Result};
+
+pub(super) const NAME: &str = "stored";
+
+/// No compression: as fast as memory.
+pub(super) struct Stored {
+    shape: Shape,
+    record_bytes: usize,
+}
+
+impl Stored {
+    pub(super) fn new(shape: Shape) -> Self {
+        let record_bytes = shape.record_bytes();
+        Stored {
+            shape,
+            record_bytes,
+        }
+    }
+
+    fn record(&self, mut bytes: &[u8], out: &mut [u32]) -> Result<()> {
+        for (value, &bits) in out.iter_mut().zip(&self.shape.bits) {
+            let Some((head, rest)) = bytes.split_at_checked(usize::from(bits.div_ceil(8))) else {
+                return Err(Error::corrupt("B-3", "the block ends within a record"));
+            };
+            bytes = rest;
+            *value = head.iter().rev().fold(0, |v, &b| v << 8 | u32::from(b));
+            if *value > Shape::largest(bits) {
+                return Err(Error::corrupt(
+                    "B-4",
+                    format!("value {value} has more than {bits} bits"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Codec for Stored {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn params(&self) -> Properties {
+        Properties::new()
+    }
+
+    fn access(&self) -> Access {
+        Access::Slot
+    }
+
+    fn encode(
+        &self,
+        _first: u64,
+        values: &[u32],
+        _plan: &dyn Plan,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        for record in values.chunks_exact(self.shape.width()) {
+            for (&value, bytes) in record.iter().zip(self.shape.value_bytes()) {
+                out.extend(value.to_le_bytes().iter().take(bytes));
+            }
+        }
+        Ok(())
+    }
+
+    fn decode(
+        &self,
+        first: u64,
+        count: usize,
+        bytes: &[u8],
+        plan: &dyn Plan,
+        out: &mut [u32],
+    ) -> Result<()> {
+        for (slot, record) in out.chunks_exact_mut(self.shape.width()).enumerate() {
+            self.decode_slot(first, count, slot, bytes, plan, record)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn decode_slot(
+        &self,
+        _first: u64,
+        count: usize,
+        slot: usize,
+        bytes: &[u8],
+        _plan: &dyn Plan,
+        out: &mut [u32],
+    ) -> Result<()> {
+        if bytes.len() != count * self.record_bytes {
+            return Err(length_error("B-3", count * self.record_bytes, bytes.len()));
+        }
+        let record = bytes.get(slot * self.record_bytes..).unwrap_or_default();
+        if self.record_bytes == 2 * out.len() && self.shape.bits.iter().all(|&b| b == 16) {
+            // All values are 16 bits wide: no shifts, no checks.
+            let (pairs, _) = record.as_chunks::<2>();
+            for (value, pair) in out.iter_mut().zip(pairs) {
+                *value = u32::from(u16::from_le_bytes(*pair));
+            }
+            return Ok(());
+        }
+        self.record(record, out)
+    }
+}
