@@ -1,7 +1,20 @@
 //! Numberings: bijections between positions and `0..len`. Combinatorics only.
 
-use crate::Properties;
+mod flat;
+mod flat_plan;
+mod multiset;
+mod multiset_plan;
+mod pair;
+mod pair_plan;
+
+use std::sync::Arc;
+
 use crate::codec::Plan;
+use crate::{Error, Properties, Result};
+
+pub use flat::Flat;
+pub use multiset::{MAX_CHEQUERS, MAX_POINTS, Multiset};
+pub use pair::Pair;
 
 /// A numbering as a table names it; the games add typed faces.
 pub trait Numbering: Plan {
@@ -21,4 +34,41 @@ pub trait Numbering: Plan {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// The numbering that a table names, from its name, version and parameters.
+///
+/// Errors: [`Error::Unsupported`] for a name or version that is not known
+/// here, [`Error::Corrupt`] for parameters that the numbering does not allow.
+pub fn open(name: &str, version: u16, params: &Properties) -> Result<Arc<dyn Numbering>> {
+    match (name, version) {
+        (Flat::NAME, 1) => Ok(Arc::new(Flat::from_params(params)?)),
+        (Multiset::NAME, 1) => Ok(Arc::new(Multiset::from_params(params)?)),
+        (Pair::NAME, 1) => Ok(Arc::new(Pair::from_params(params)?)),
+        _ => Err(Error::unsupported(format!(
+            "numbering `{name}` version {version}; this version knows {} 1, {} 1 and {} 1: \
+             read the table with a newer endtable",
+            Flat::NAME,
+            Multiset::NAME,
+            Pair::NAME
+        ))),
+    }
+}
+
+/// The unsigned parameter `key`, or an error of the file's.
+fn required(params: &Properties, key: &str) -> Result<u64> {
+    params.unsigned(key).ok_or_else(|| {
+        Error::corrupt(
+            "numbering",
+            format!("the numbering has no unsigned parameter `{key}`"),
+        )
+    })
+}
+
+/// A parameter from a file that the constructor refused is the file's fault.
+fn blame_file<T>(made: Result<T>) -> Result<T> {
+    made.map_err(|error| match error {
+        Error::Invalid { message } => Error::corrupt("numbering", message),
+        other => other,
+    })
 }
