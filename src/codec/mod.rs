@@ -133,6 +133,23 @@ pub struct SampleBlock {
 /// The names of all codecs, fastest first.
 pub const NAMES: [&str; 4] = ["stored", "lz4", "packed", "zstd"];
 
+/// Values of a column that training the codec `name` wants to see, at most.
+pub fn sample_values(name: &str) -> usize {
+    match name {
+        zstd::NAME => 8 << 20,
+        _ => 0,
+    }
+}
+
+/// Records in a block where the user does not choose: for each codec what was
+/// measured to give the best look-up time and size together.
+pub fn default_block_positions(name: &str) -> u32 {
+    match name {
+        packed::NAME => 32,
+        _ => 64,
+    }
+}
+
 /// The codec `name` for encoding. `options` are codec-specific wishes, such as
 /// `level` for `zstd`; models are trained on `sample`, which may be empty.
 pub fn build(

@@ -1,0 +1,474 @@
+//! Writing a table: blocks encoded in parallel, streamed to a temporary file
+//! beside the wanted one, which takes its name only when it is whole.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use tempfile::NamedTempFile;
+
+use super::Records;
+use super::canonical::Canonical;
+use crate::codec::{self, Codec, SampleBlock, Shape};
+use crate::format::{
+    BLOCK_CHECKSUM_BYTES, BlockIndex, CodecId, FOOTER_BYTES, FORMAT_MINOR, Footer, HEADER_BYTES,
+    Header, Schema,
+};
+use crate::numbering::{self, Numbering};
+use crate::{Error, Result};
+
+/// Records that one task encodes, at least; a multiple of all block sizes.
+const UNIT_RECORDS: u64 = 8192;
+/// Bytes of values that are held for each thread, roughly.
+const BATCH_BYTES: u64 = 16 << 20;
+
+/// How [`write`] goes about it.
+#[derive(Default)]
+pub struct WriteOptions<'a> {
+    /// Replace an existing file.
+    pub force: bool,
+    /// Called with the number of positions written so far; `Break` stops the
+    /// work with [`Error::Interrupted`] and leaves no file.
+    pub progress: Option<&'a dyn Fn(u64) -> ControlFlow<()>>,
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Positions in the table.
+    pub positions: u64,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Bytes of each column's blocks, in the schema's order.
+    pub column_bytes: Vec<u64>,
+    /// Bytes of the block index.
+    pub index_bytes: u64,
+    /// CRC-32 of the content.
+    pub content_crc32: u32,
+}
+
+/// Writes `records` as a table. `schema` says how: a column's codec names the
+/// codec and holds wishes for it as parameters (see [`codec::build`]), which
+/// the trained parameters replace.
+///
+/// Errors: [`Error::Invalid`] for a schema that breaks a rule or does not fit
+/// the records, or a file that exists already; [`Error::Io`]; what `records`
+/// reports.
+pub fn write(
+    records: &dyn Records,
+    schema: Schema,
+    path: &Path,
+    options: &WriteOptions<'_>,
+) -> Result<Summary> {
+    if records.len() != schema.positions || records.width() != schema.width() {
+        return Err(Error::invalid(format!(
+            "{} records of {} values do not fit a schema of {} of {}",
+            records.len(),
+            records.width(),
+            schema.positions,
+            schema.width()
+        )));
+    }
+    refuse_existing(path, options.force)?;
+    let samples = (0..schema.columns.len())
+        .map(|c| sample(records, &schema, c))
+        .collect::<Result<Vec<_>>>()?;
+    let mut writer = Writer::create(path, schema, &samples)?;
+    let width = records.width();
+    while writer.next < writer.schema.positions {
+        let units = writer.units();
+        let encoded: Vec<Result<Unit>> = units
+            .into_par_iter()
+            .map(|(first, count)| {
+                let mut values = vec![0; count * width];
+                records.read(first, &mut values)?;
+                writer.encoder.unit(&writer.schema, first, &values)
+            })
+            .collect();
+        for unit in encoded {
+            writer.append(unit?)?;
+        }
+        if let Some(progress) = options.progress
+            && progress(writer.next).is_break()
+        {
+            return Err(Error::Interrupted);
+        }
+    }
+    writer.finish(options.force)
+}
+
+/// Writes a table from records that arrive in number order.
+pub struct Writer {
+    path: PathBuf,
+    schema: Schema,
+    encoder: Encoder,
+    file: BufWriter<NamedTempFile>,
+    /// Blocks of the columns behind the first, which follow it in the file.
+    spools: Vec<BufWriter<File>>,
+    /// Lengths of each column's blocks.
+    lengths: Vec<Vec<u32>>,
+    content: crc32fast::Hasher,
+    front: Vec<u8>,
+    /// Number of the next record to append.
+    next: u64,
+    /// Pushed values that fill no unit yet.
+    pending: Vec<u32>,
+}
+
+impl Writer {
+    /// Starts a table at `path`; see [`write`] for `schema`. `samples` holds
+    /// blocks of each column to train its codec on, and may be empty.
+    pub fn create(path: &Path, mut schema: Schema, samples: &[Vec<SampleBlock>]) -> Result<Self> {
+        let numbering = numbering::open(
+            &schema.numbering.name,
+            schema.numbering.version,
+            &schema.numbering.params,
+        )?;
+        if numbering.len() != schema.positions {
+            return Err(Error::invalid(format!(
+                "the numbering has {} positions, the schema {}",
+                numbering.len(),
+                schema.positions
+            )));
+        }
+        let mut columns = Vec::new();
+        for (c, column) in schema.columns.iter_mut().enumerate() {
+            let shape = Shape {
+                bits: column.value_bits(),
+                block_positions: column.block_positions,
+            };
+            let sample = samples.get(c).map_or(&[][..], Vec::as_slice);
+            let codec = codec::build(
+                &column.codec.name,
+                &shape,
+                &column.codec.params,
+                &*numbering,
+                sample,
+            )?;
+            column.codec = CodecId {
+                name: codec.name().to_owned(),
+                version: codec.version(),
+                params: codec.params(),
+            };
+            columns.push((codec, Canonical::of(column)));
+        }
+        let described = schema.to_bytes()?;
+        let header = Header {
+            minor: FORMAT_MINOR,
+            minimum_reader: 0,
+            positions: schema.positions,
+            schema_bytes: u32::try_from(described.len()).map_err(|_| {
+                Error::invalid(format!(
+                    "a schema of {} bytes, under 4 GiB fit a table",
+                    described.len()
+                ))
+            })?,
+        };
+        let mut front = header.to_bytes();
+        debug_assert_eq!(front.len(), HEADER_BYTES);
+        front.extend_from_slice(&described);
+        let folder = folder(path);
+        let failed = |e| Error::io("create a temporary file beside it", e).in_file(path);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".").suffix(".etb.tmp");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder).map_err(failed)?;
+        let mut file = BufWriter::with_capacity(1 << 20, file);
+        let spools = schema
+            .columns
+            .iter()
+            .skip(1)
+            .map(|_| {
+                tempfile::tempfile_in(folder)
+                    .map(BufWriter::new)
+                    .map_err(failed)
+            })
+            .collect::<Result<_>>()?;
+        file.write_all(&front).map_err(|e| write_error(path, e))?;
+        let unit = schema.columns.iter().fold(1, |unit, c| {
+            least_common_multiple(unit, u64::from(c.block_positions))
+        });
+        let unit = unit * UNIT_RECORDS.div_ceil(unit);
+        Ok(Writer {
+            path: path.to_owned(),
+            encoder: Encoder {
+                numbering,
+                columns,
+                unit,
+            },
+            lengths: vec![Vec::new(); schema.columns.len()],
+            schema,
+            file,
+            spools,
+            content: crc32fast::Hasher::new(),
+            front,
+            next: 0,
+            pending: Vec::new(),
+        })
+    }
+
+    /// Appends records, given as the raw values of one or more of them.
+    pub fn push(&mut self, values: &[u32]) -> Result<()> {
+        self.pending.extend_from_slice(values);
+        let width = self.schema.width();
+        while self.next < self.schema.positions {
+            let batch = self.units();
+            let needed = batch.iter().map(|(_, count)| count * width).sum::<usize>();
+            if self.pending.len() < needed {
+                return Ok(());
+            }
+            let mut parts = Vec::new();
+            let mut rest = self.pending.as_slice();
+            for (first, count) in batch {
+                let (head, tail) = rest.split_at(count * width);
+                parts.push((first, head));
+                rest = tail;
+            }
+            let encoded: Vec<Result<Unit>> = parts
+                .into_par_iter()
+                .map(|(first, values)| self.encoder.unit(&self.schema, first, values))
+                .collect();
+            self.pending.drain(..needed);
+            for unit in encoded {
+                self.append(unit?)?;
+            }
+        }
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "more records than the table's {} positions",
+            self.schema.positions
+        )))
+    }
+
+    /// First number and count of the units that are encoded together next.
+    fn units(&self) -> Vec<(u64, usize)> {
+        let unit = self.encoder.unit;
+        let bytes = unit * self.schema.width().max(1) as u64 * 4;
+        let most = (BATCH_BYTES / bytes).max(2) * rayon::current_num_threads() as u64;
+        let end = self
+            .next
+            .saturating_add(most.saturating_mul(unit))
+            .min(self.schema.positions);
+        (self.next..end)
+            .step_by(unit as usize)
+            .map(|first| (first, (end - first).min(unit) as usize))
+            .collect()
+    }
+
+    fn append(&mut self, unit: Unit) -> Result<()> {
+        let spools = self.spools.iter_mut().map(|spool| spool as &mut dyn Write);
+        let sinks = std::iter::once(&mut self.file as &mut dyn Write).chain(spools);
+        for ((sink, (bytes, lengths)), all) in sinks.zip(unit.columns).zip(&mut self.lengths) {
+            sink.write_all(&bytes)
+                .map_err(|e| write_error(&self.path, e))?;
+            all.extend_from_slice(&lengths);
+        }
+        self.content.combine(&unit.content);
+        self.next += unit.count as u64;
+        Ok(())
+    }
+
+    /// Completes the table, flushes it to the disk and gives it its name.
+    pub fn finish(mut self, force: bool) -> Result<Summary> {
+        if self.next != self.schema.positions {
+            return Err(Error::invalid(format!(
+                "{} records pushed, the table has {}",
+                self.next, self.schema.positions
+            )));
+        }
+        let failed = |e| write_error(&self.path, e);
+        for spool in &mut self.spools {
+            spool.rewind().map_err(failed)?;
+            io::copy(spool.get_mut(), &mut self.file).map_err(failed)?;
+        }
+        let mut offset = self.front.len() as u64;
+        let mut index = Vec::new();
+        let mut column_bytes = Vec::new();
+        for lengths in &self.lengths {
+            let column = BlockIndex::new(offset, lengths);
+            column.write(&mut index);
+            column_bytes.push(column.region_bytes());
+            offset = column.region_end();
+        }
+        let index_bytes = index.len() as u64;
+        let file_bytes = offset + index_bytes + FOOTER_BYTES as u64;
+        let content_crc32 = self.content.finalize();
+        let footer = Footer {
+            file_bytes,
+            index_offset: offset,
+            index_bytes,
+            content_crc32,
+        };
+        self.file.write_all(&index).map_err(failed)?;
+        self.file
+            .write_all(&footer.to_bytes(&[&self.front, &index]))
+            .map_err(failed)?;
+        let file = self.file.into_inner().map_err(|e| failed(e.into_error()))?;
+        file.as_file().sync_all().map_err(failed)?;
+        refuse_existing(&self.path, force)?;
+        let kept = match force {
+            true => file.persist(&self.path),
+            false => file.persist_noclobber(&self.path),
+        };
+        kept.map_err(|e| {
+            Error::io("give the finished file its name", e.error).in_file(&self.path)
+        })?;
+        Ok(Summary {
+            positions: self.schema.positions,
+            file_bytes,
+            column_bytes,
+            index_bytes,
+            content_crc32,
+        })
+    }
+}
+
+/// What encodes units, shared by threads.
+struct Encoder {
+    numbering: Arc<dyn Numbering>,
+    columns: Vec<(Arc<dyn Codec>, Canonical)>,
+    /// Records in a unit.
+    unit: u64,
+}
+
+/// Encoded records, with bytes and lengths of the blocks of each column.
+struct Unit {
+    count: usize,
+    columns: Vec<(Vec<u8>, Vec<u32>)>,
+    content: crc32fast::Hasher,
+}
+
+impl Encoder {
+    fn unit(&self, schema: &Schema, first: u64, values: &[u32]) -> Result<Unit> {
+        let width = schema.width();
+        let count = values.len() / width;
+        let mut columns = Vec::new();
+        let mut canonical = Vec::with_capacity(count * schema.record_bytes());
+        if let [(_, form)] = self.columns.as_slice() {
+            form.append(values, &mut canonical);
+        } else {
+            for record in values.chunks_exact(width) {
+                let mut rest = record;
+                for ((_, form), column) in self.columns.iter().zip(&schema.columns) {
+                    let (head, tail) = rest.split_at(column.width());
+                    form.append(head, &mut canonical);
+                    rest = tail;
+                }
+            }
+        }
+        let mut content = crc32fast::Hasher::new();
+        content.update(&canonical);
+        let mut at = 0;
+        for ((codec, _), column) in self.columns.iter().zip(&schema.columns) {
+            let (mut bytes, mut lengths) = (Vec::new(), Vec::new());
+            let mut block_values = Vec::new();
+            let (from, to) = (
+                first.max(column.first),
+                (first + count as u64).min(column.first + column.count),
+            );
+            if from < to {
+                let before = column.first / u64::from(column.block_positions);
+                let blocks = from / u64::from(column.block_positions) - before
+                    ..=(to - 1) / u64::from(column.block_positions) - before;
+                for block in blocks {
+                    let (start, records) = column.block_range(block);
+                    block_values.clear();
+                    let skip = (start - first) as usize * width;
+                    for record in values[skip..].chunks_exact(width).take(records) {
+                        block_values.extend_from_slice(&record[at..at + column.width()]);
+                    }
+                    let length = bytes.len();
+                    codec.encode(start, &block_values, self.numbering_plan(), &mut bytes)?;
+                    let crc = crc32fast::hash(&bytes[length..]);
+                    bytes.extend_from_slice(&crc.to_le_bytes());
+                    debug_assert!(bytes.len() - length >= BLOCK_CHECKSUM_BYTES);
+                    lengths.push((bytes.len() - length) as u32);
+                }
+            }
+            at += column.width();
+            columns.push((bytes, lengths));
+        }
+        Ok(Unit {
+            count,
+            columns,
+            content,
+        })
+    }
+
+    fn numbering_plan(&self) -> &dyn codec::Plan {
+        &*self.numbering
+    }
+}
+
+/// Blocks of one column to train its codec on, spread evenly.
+fn sample(records: &dyn Records, schema: &Schema, column: usize) -> Result<Vec<SampleBlock>> {
+    let before: usize = schema
+        .columns
+        .iter()
+        .take(column)
+        .map(crate::format::Column::width)
+        .sum();
+    let Some(column) = schema.columns.get(column) else {
+        return Ok(Vec::new());
+    };
+    let wanted = codec::sample_values(&column.codec.name);
+    let block_values = column.width() * column.block_positions as usize;
+    let most = (wanted / block_values.max(1)) as u64;
+    if most == 0 || column.count == 0 {
+        return Ok(Vec::new());
+    }
+    let blocks = column.blocks();
+    let taken = blocks.min(most);
+    let width = schema.width();
+    (0..taken)
+        .into_par_iter()
+        .map(|i| {
+            let (first, count) =
+                column.block_range((u128::from(i) * u128::from(blocks) / u128::from(taken)) as u64);
+            let mut values = vec![0; count * width];
+            records.read(first, &mut values)?;
+            let values = values
+                .chunks_exact(width)
+                .flat_map(|record| record[before..before + column.width()].iter().copied())
+                .collect();
+            Ok(SampleBlock { first, values })
+        })
+        .collect()
+}
+
+/// The folder in which `path` lies.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Fails when `path` exists and may not be replaced.
+fn refuse_existing(path: &Path, force: bool) -> Result<()> {
+    if !force && path.exists() {
+        return Err(Error::invalid(format!(
+            "{}: exists already; choose another name or use --force",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+fn write_error(path: &Path, e: io::Error) -> Error {
+    Error::io("write the file (nothing is left of it)", e).in_file(path)
+}
+
+fn least_common_multiple(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b.max(1));
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b.max(1)
+}
