@@ -1,6 +1,7 @@
 //! Backgammon bearoffs.
 
 pub mod board;
+pub mod gnubg;
 pub mod notation;
 pub mod position;
 pub mod position_id;

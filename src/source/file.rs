@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Source;
 use super::memory::copy_at;
+use super::positioned::read_exact_at;
 use crate::{Error, Result};
 
 /// A file read with positioned reads, which threads share without a lock.
@@ -34,7 +35,7 @@ impl Source for FileSource {
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        read_exact_at(&self.file, offset, out).map_err(|e| {
+        read_exact_at(&self.file, out, offset).map_err(|e| {
             Error::io(format!("read {} bytes at offset {offset}", out.len()), e).in_file(&self.path)
         })
     }
@@ -111,22 +112,4 @@ fn open(path: &Path) -> Result<(File, u64)> {
         )));
     }
     Ok((file, meta.len()))
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
-}
-
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> std::io::Result<()> {
-    while !out.is_empty() {
-        let n = std::os::windows::fs::FileExt::seek_read(file, out, offset)?;
-        if n == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
-        offset += n as u64;
-        out = out.get_mut(n..).unwrap_or_default();
-    }
-    Ok(())
 }

@@ -4,6 +4,7 @@
 
 mod file;
 mod memory;
+pub(crate) mod positioned;
 
 pub use file::{FileSource, MapSource};
 pub use memory::MemorySource;

@@ -2,7 +2,7 @@
 //! `spec/FORMAT.md` and with no code of the reader or of [`crate::format`]'s
 //! parsers, so that the two check each other; codecs and numberings are shared.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -29,13 +29,13 @@ pub struct Verified {
 /// Checks every checksum, decodes every block, checks every value against its
 /// field's bounds, and compares the checksum of the content. Holds the whole
 /// tail of the file in memory, and some blocks for each thread; `progress` is
-/// called with the positions done, and `Break` stops the work.
+/// called with the positions done, and its error stops the work.
 ///
 /// Errors: [`Error::Corrupt`] with the rule that is broken first, and the place
 /// of the first bad block; as [`super::Reader::open`] otherwise.
 pub fn verify(
     source: &dyn Source,
-    progress: Option<&dyn Fn(u64) -> ControlFlow<()>>,
+    progress: Option<&dyn Fn(u64) -> Result<()>>,
 ) -> Result<Verified> {
     let checked = check(source, progress);
     match source.path() {
@@ -44,10 +44,7 @@ pub fn verify(
     }
 }
 
-fn check(
-    source: &dyn Source,
-    progress: Option<&dyn Fn(u64) -> ControlFlow<()>>,
-) -> Result<Verified> {
+fn check(source: &dyn Source, progress: Option<&dyn Fn(u64) -> Result<()>>) -> Result<Verified> {
     let table = Layout::parse(source)?;
     let numbering = numbering::open(&table.numbering.0, table.numbering.1, &table.numbering.2)?;
     if numbering.len() != table.positions {
@@ -175,8 +172,8 @@ fn check(
             blocks += count;
         }
         next = end;
-        if progress.is_some_and(|progress| progress(next).is_break()) {
-            return Err(Error::Interrupted);
+        if let Some(progress) = progress {
+            progress(next)?;
         }
     }
     let found = content.finalize();

@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,9 +29,9 @@ const BATCH_BYTES: u64 = 16 << 20;
 pub struct WriteOptions<'a> {
     /// Replace an existing file.
     pub force: bool,
-    /// Called with the number of positions written so far; `Break` stops the
-    /// work with [`Error::Interrupted`] and leaves no file.
-    pub progress: Option<&'a dyn Fn(u64) -> ControlFlow<()>>,
+    /// Called with the number of positions written so far; its error stops
+    /// the work, and no file is left.
+    pub progress: Option<&'a dyn Fn(u64) -> Result<()>>,
 }
 
 /// What was written.
@@ -91,10 +90,8 @@ pub fn write(
         for unit in encoded {
             writer.append(unit?)?;
         }
-        if let Some(progress) = options.progress
-            && progress(writer.next).is_break()
-        {
-            return Err(Error::Interrupted);
+        if let Some(progress) = options.progress {
+            progress(writer.next)?;
         }
     }
     writer.finish(options.force)
