@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 use super::Records;
 use super::canonical::Canonical;
 use crate::codec::{self, Codec, SampleBlock, Shape};
+use crate::format::Column;
 use crate::format::{
     BLOCK_CHECKSUM_BYTES, BlockIndex, CodecId, FOOTER_BYTES, FORMAT_MINOR, Footer, HEADER_BYTES,
     Header, Schema,
@@ -388,6 +389,13 @@ impl Encoder {
                     lengths.push((bytes.len() - length) as u32);
                 }
             }
+            check_elsewhere(
+                column,
+                first,
+                values
+                    .chunks_exact(width)
+                    .map(|r| &r[at..at + column.width()]),
+            )?;
             at += column.width();
             columns.push((bytes, lengths));
         }
@@ -403,14 +411,30 @@ impl Encoder {
     }
 }
 
+/// Fails when a record that is not to be stored is not the column's one for
+/// such numbers: it would be lost.
+fn check_elsewhere<'a>(
+    column: &Column,
+    first: u64,
+    records: impl Iterator<Item = &'a [u32]>,
+) -> Result<()> {
+    if column.elsewhere.is_empty() {
+        return Ok(());
+    }
+    for (number, record) in (first..).zip(records) {
+        if column.place(number).is_none() && record != column.elsewhere {
+            return Err(Error::invalid(format!(
+                "position {number} has a record of its own in column '{}', which is to be stored for {} positions from {} only",
+                column.name, column.count, column.first
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Blocks of one column to train its codec on, spread evenly.
 fn sample(records: &dyn Records, schema: &Schema, column: usize) -> Result<Vec<SampleBlock>> {
-    let before: usize = schema
-        .columns
-        .iter()
-        .take(column)
-        .map(crate::format::Column::width)
-        .sum();
+    let before: usize = schema.columns.iter().take(column).map(Column::width).sum();
     let Some(column) = schema.columns.get(column) else {
         return Ok(Vec::new());
     };
