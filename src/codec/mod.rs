@@ -87,6 +87,13 @@ pub trait Codec: Send + Sync {
     /// How one record is reached.
     fn access(&self) -> Access;
 
+    /// For [`Access::Slot`] codecs, how much of a block usually lies before its
+    /// records, in 256ths: readers ask for the memory of a record before they
+    /// know where it is.
+    fn head_share(&self) -> usize {
+        0
+    }
+
     /// Appends the bytes of a block that starts at number `first`.
     /// `values.len()` is a multiple of the width, at most a full block.
     fn encode(&self, first: u64, values: &[u32], plan: &dyn Plan, out: &mut Vec<u8>) -> Result<()>;

@@ -504,7 +504,7 @@ impl Layout {
             let (group_log2, bits, zero) = (rest.number(1)?, rest.number(1)?, rest.number(2)?);
             expect(
                 "I-2",
-                group_log2 <= 16 && bits <= 32,
+                group_log2 <= 16 && bits <= 28,
                 "impossible widths in the index",
             )?;
             expect("I-3", zero == 0, "reserved bytes of the index are not zero")?;

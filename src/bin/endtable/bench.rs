@@ -21,6 +21,8 @@ const PAGE: u64 = 64;
 const SKEW: f64 = 1.2;
 /// Pages that are looked up again and again where blocks are to be cached.
 const WARM_PAGES: u64 = 256;
+/// Look-ups of a batch.
+const BATCH: usize = 1024;
 /// Look-ups that are timed one by one for the percentiles.
 const TIMED: usize = 100_000;
 
@@ -106,7 +108,9 @@ impl<'a> Target<'a> {
             (Database::Table(reader), None) => Ok(Target::All(reader)),
             (Database::Table(reader), Some(name)) => match reader.schema().column(name) {
                 Some(column) => Ok(Target::Column(reader, column)),
-                None => Err(Error::invalid(format!("the table has no column '{name}'; `endtable info` lists them"))),
+                None => Err(Error::invalid(format!(
+                    "the table has no column '{name}'; `endtable info` lists them"
+                ))),
             },
             (Database::Gnubg(file), _) => Ok(Target::Foreign(&**file)),
         }
@@ -140,6 +144,24 @@ impl<'a> Target<'a> {
         Ok(start.elapsed().as_nanos() as f64 / numbers.len() as f64)
     }
 
+    /// Mean time of these look-ups in batches of 1,024, in ns; `None` where
+    /// there are no batches of this.
+    fn batch_mean(self, numbers: &[u64]) -> Result<Option<f64>> {
+        let Target::All(reader) = self else {
+            return Ok(None);
+        };
+        let mut out = vec![0; BATCH * self.width()];
+        let start = Instant::now();
+        for batch in numbers.chunks(BATCH) {
+            let out = &mut out[..batch.len() * reader.width()];
+            reader.get_batch(batch, out)?;
+            black_box(out);
+        }
+        Ok(Some(
+            start.elapsed().as_nanos() as f64 / numbers.len() as f64,
+        ))
+    }
+
     /// Times of these look-ups, each less what taking the time costs, in ns
     /// and in order.
     fn times(self, numbers: &[u64]) -> Result<Vec<f64>> {
@@ -168,31 +190,46 @@ fn measure(arguments: &Arguments, path: &Path) -> Result<Report> {
     let column = arguments.column.as_deref();
     let mut random = Random::new(1);
     let mut report = Report::new();
-    let mut put = |key: &str, value: f64| report.insert(key.to_owned(), json!((value * 10.0).round() / 10.0));
+    let mut put =
+        |key: &str, value: f64| report.insert(key.to_owned(), json!((value * 10.0).round() / 10.0));
 
     let opened = Instant::now();
     let database = subject.open(Arc::new(BlockCache::new(0)))?;
     put("open_ms", opened.elapsed().as_secs_f64() * 1e3);
     let positions = database.records().len();
     if positions == 0 {
-        return Err(Error::invalid(format!("{}: there are no positions to look up", path.display())));
+        return Err(Error::invalid(format!(
+            "{}: there are no positions to look up",
+            path.display()
+        )));
     }
     let target = Target::new(&database, column)?;
-    let numbers: Vec<u64> = (0..arguments.lookups).map(|_| random.below(positions)).collect();
+    let numbers: Vec<u64> = (0..arguments.lookups)
+        .map(|_| random.below(positions))
+        .collect();
     let timed = &numbers[..numbers.len().min(TIMED)];
 
     // Uniform random with nothing decoded before. A first round brings the
-    // file into the page cache.
-    target.mean(timed)?;
+    // file into the page cache and has each block's checksum compared.
+    target.mean(&numbers)?;
     put("lookup_mean_ns", target.mean(&numbers)?);
     let times = target.times(timed)?;
     put("lookup_p50_ns", times[times.len() / 2]);
     put("lookup_p99_ns", times[times.len() * 99 / 100]);
+    if let Some(mean) = target.batch_mean(&numbers)? {
+        put("batch_mean_ns", mean);
+    }
     if arguments.threads > 1 {
         put("lookups_per_s", throughput(target, &numbers, 1)?);
-        put("lookups_per_s_threads", throughput(target, &numbers, usize::from(arguments.threads))?);
+        put(
+            "lookups_per_s_threads",
+            throughput(target, &numbers, usize::from(arguments.threads))?,
+        );
     }
-    put("sequential_mb_per_s", sequential(database.records(), &database)?);
+    put(
+        "sequential_mb_per_s",
+        sequential(database.records(), &database)?,
+    );
 
     // Random among few pages, all of them in a cache that is large enough.
     let database = subject.open(Arc::new(BlockCache::new(1 << 30)))?;
@@ -223,11 +260,17 @@ fn measure(arguments: &Arguments, path: &Path) -> Result<Report> {
     let seen = cache.statistics();
     let (hits, misses) = (seen.hits - held.hits, seen.misses - held.misses);
     if hits + misses > 0 {
-        put("skewed_hit_percent", 100.0 * hits as f64 / (hits + misses) as f64);
+        put(
+            "skewed_hit_percent",
+            100.0 * hits as f64 / (hits + misses) as f64,
+        );
     }
     report.insert("file_bytes".to_owned(), json!(database.file_bytes()));
     report.insert("positions".to_owned(), json!(positions));
-    report.insert("bytes_per_position".to_owned(), json!(database.file_bytes() as f64 / positions as f64));
+    report.insert(
+        "bytes_per_position".to_owned(),
+        json!(database.file_bytes() as f64 / positions as f64),
+    );
     Ok(report)
 }
 
@@ -246,7 +289,9 @@ fn throughput(target: Target<'_>, numbers: &[u64], threads: usize) -> Result<f64
             })
             .collect();
         for worker in workers {
-            worker.join().map_err(|_| Error::invalid("a thread of the benchmark ended early"))??;
+            worker
+                .join()
+                .map_err(|_| Error::invalid("a thread of the benchmark ended early"))??;
         }
         Ok::<(), Error>(())
     })?;
@@ -303,9 +348,14 @@ fn print(path: &Path, report: &Report, first: Option<&Report>) -> std::io::Resul
     )?;
     let rows = [
         ("open", "open_ms", "ms"),
-        ("uniform random, nothing decoded: mean", "lookup_mean_ns", "ns"),
+        (
+            "uniform random, nothing decoded: mean",
+            "lookup_mean_ns",
+            "ns",
+        ),
         ("  median, one by one", "lookup_p50_ns", "ns"),
         ("  99th percentile, one by one", "lookup_p99_ns", "ns"),
+        ("  in batches of 1,024: mean", "batch_mean_ns", "ns"),
         ("  one thread", "lookups_per_s", "look-ups/s"),
         ("  all threads", "lookups_per_s_threads", "look-ups/s"),
         ("blocks in the cache: mean", "cached_mean_ns", "ns"),
@@ -316,9 +366,14 @@ fn print(path: &Path, report: &Report, first: Option<&Report>) -> std::io::Resul
         ("sequential, raw records", "sequential_mb_per_s", "MB/s"),
     ];
     for (name, key, unit) in rows {
-        let Some(value) = number(report, key) else { continue };
+        let Some(value) = number(report, key) else {
+            continue;
+        };
         write!(out, "  {name:<40}{value:>12.1} {unit}")?;
-        if let Some(other) = first.and_then(|first| number(first, key)).filter(|other| *other > 0.0) {
+        if let Some(other) = first
+            .and_then(|first| number(first, key))
+            .filter(|other| *other > 0.0)
+        {
             write!(out, "  ({:.2} of the first)", value / other)?;
         }
         writeln!(out)?;

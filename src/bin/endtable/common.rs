@@ -232,7 +232,9 @@ pub(crate) fn bytes_of(text: &str) -> Result<u64, String> {
         "T" | "TB" | "TIB" => 40,
         unit => return Err(format!("unit '{unit}' is none of K, M, G, T")),
     };
-    let number: f64 = digits.parse().map_err(|_| format!("'{digits}' is no number"))?;
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| format!("'{digits}' is no number"))?;
     let bytes = number * (1u64 << shift) as f64;
     match bytes.is_finite() && (0.0..1e19).contains(&bytes) {
         true => Ok(bytes as u64),
