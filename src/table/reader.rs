@@ -23,8 +23,9 @@ const CACHE_BYTES: usize = 16 << 20;
 const DIRECT_COLUMNS: usize = 4;
 /// Records whose bytes are asked for before the first is decoded.
 const BATCH_AHEAD: usize = 32;
-/// Bytes behind a record's estimated beginning that are asked for with it.
-const RECORD_REACH: usize = 24;
+/// Bytes before and behind a record's estimated beginning that are asked for.
+const RECORD_SLACK: usize = 12;
+const RECORD_REACH: usize = 36;
 /// Records that [`Chunks`] reads at a time, roughly.
 const CHUNK_RECORDS: u64 = 4096;
 
@@ -161,7 +162,7 @@ impl Located {
         let record = head + ((self.length - head) * self.place.slot >> column.grid.size_log2);
         prefetch(bytes, offset);
         prefetch(bytes, offset + head);
-        prefetch(bytes, offset + record);
+        prefetch(bytes, (offset + record).saturating_sub(RECORD_SLACK));
         prefetch(bytes, offset + record + RECORD_REACH);
     }
 }

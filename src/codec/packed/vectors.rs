@@ -141,21 +141,22 @@ unsafe fn avx512(parts: &Parts<'_>, count: usize, slot: usize, out: &mut [u32]) 
     };
     let bits = total(widths);
     let from = slot * bits;
-    // Widths of at most 16 keep all bit positions of a record below 256.
     if _mm_cmpgt_epu8_mask(widths, _mm_set1_epi8(16)) != 0
         || parts.data_bytes != (bits * count).div_ceil(8)
         || from / 8 > parts.data_bytes
     {
         return false;
     }
+    // A load of 32 bytes holds the record, but for the widest ones.
+    if from % 8 + bits > 256 {
+        return false;
+    }
     let left = parts.data_bytes - from / 8;
-    let mask = if left >= 64 {
-        u64::MAX
-    } else {
-        (1 << left) - 1
-    };
+    let mask = u32::MAX >> (32 - left.clamp(1, 32));
+    let mask = if left == 0 { 0 } else { mask };
     // SAFETY: the load is masked to the data that is left.
-    let bytes = unsafe { _mm512_maskz_loadu_epi8(mask, parts.data().add(from / 8).cast()) };
+    let bytes = unsafe { _mm256_maskz_loadu_epi8(mask, parts.data().add(from / 8).cast()) };
+    let bytes = _mm512_zextsi256_si512(bytes);
     let begin = _mm512_cvtepu8_epi32(_mm_sub_epi8(prefix_sums(widths), widths));
     let begin = _mm512_add_epi32(begin, _mm512_set1_epi32((from % 8) as i32));
     // Four bytes from the one in which each value begins.
