@@ -287,8 +287,10 @@ impl Arithmetic for Normal {
             sum += weight * mean;
             squares += weight * (deviation * deviation + mean * mean);
         }
-        let mean = sum / 36.0;
-        [mean, (squares / 36.0 - mean * mean).sqrt()]
+        // Times the reciprocal instead of divided: the roundings are those
+        // of the program that Debian ships.
+        let mean = sum * (1.0 / 36.0);
+        [mean, (squares * (1.0 / 36.0) - mean * mean).sqrt()]
     }
 
     #[inline(always)]
