@@ -1,6 +1,7 @@
 //! How a position's row is computed from those of its best plays: gnubg's
 //! rounded chances, exact ones, or gnubg's normal approximation.
 
+use super::choice::Mean;
 use crate::{Error, Result};
 
 /// Different rolls, in the order 11, 21, 22, 31, … 66.
@@ -31,7 +32,7 @@ pub(crate) trait Arithmetic: Send + Sync + 'static {
     /// What is known of a position.
     type Row: Copy + Send + Sync;
     /// Expected rolls, in any unit.
-    type Mean: Copy + PartialOrd + Default + Send + Sync;
+    type Mean: Mean;
     /// More than every mean.
     const WORST: Self::Mean;
     /// Values of a finished record.

@@ -7,7 +7,7 @@
 //! first in this order is the first in the order in which plays are listed:
 //! the larger die first, each die's sources from the highest down.
 
-use super::arithmetic::{Arithmetic, ROLLS, roll};
+use super::arithmetic::{ROLLS, roll};
 
 /// Where a row is: in the high bits which buffer, in the low ones the place.
 pub(crate) type RowId = u32;
@@ -18,113 +18,129 @@ const LANES: usize = 8;
 /// The lane of "no move": the position itself.
 const STAY: usize = 6;
 
-/// What a position has to tell those that move into it.
+/// A mean that can be chosen without a branch.
+///
+/// Which of two plays is better is as good as random, so that a branch on it
+/// is mispredicted half of the time, and holds up the loads behind it.
+pub(crate) trait Mean: Copy + PartialOrd + Default + Send + Sync {
+    /// `then` if `yes`, else `otherwise`.
+    fn select(yes: bool, then: Self, otherwise: Self) -> Self;
+}
+
+impl Mean for i32 {
+    #[inline(always)]
+    fn select(yes: bool, then: i32, otherwise: i32) -> i32 {
+        otherwise ^ ((then ^ otherwise) & -i32::from(yes))
+    }
+}
+
+impl Mean for f32 {
+    #[inline(always)]
+    fn select(yes: bool, then: f32, otherwise: f32) -> f32 {
+        f32::from_bits(select_row(yes, then.to_bits(), otherwise.to_bits()))
+    }
+}
+
+impl Mean for f64 {
+    #[inline(always)]
+    fn select(yes: bool, then: f64, otherwise: f64) -> f64 {
+        let (then, otherwise) = (then.to_bits(), otherwise.to_bits());
+        f64::from_bits(otherwise ^ ((then ^ otherwise) & u64::from(yes).wrapping_neg()))
+    }
+}
+
+#[inline(always)]
+fn select_row(yes: bool, then: RowId, otherwise: RowId) -> RowId {
+    otherwise ^ ((then ^ otherwise) & u32::from(yes).wrapping_neg())
+}
+
+/// What one position tells those that move into it.
 #[derive(Clone, Copy)]
-#[repr(C, align(32))]
-pub(crate) struct Best<M> {
+#[repr(C, align(64))]
+pub(crate) struct Moves<M> {
     /// Mean of f1 by die, then the position's own.
     mean: [M; LANES],
     /// Row of f1 by die, then the position's own.
     row: [RowId; LANES],
-    /// f2 and f3 by die.
-    repeated: [Repeated<M>; 6],
 }
 
-#[derive(Clone, Copy)]
+/// What it tells, for one die, those that throw a double.
+#[derive(Clone, Copy, Default)]
 #[repr(C)]
-struct Repeated<M> {
-    two: M,
-    two_row: RowId,
-    three: M,
-    three_row: RowId,
+pub(crate) struct Repeated<M> {
+    /// f2 and its row.
+    two: (M, RowId),
+    /// f3 and its row.
+    three: (M, RowId),
 }
 
-impl<M: Copy + Default> Best<M> {
+impl<M: Mean> Moves<M> {
     /// A position that stays what it is whatever is rolled.
     pub(crate) fn settled(mean: M, row: RowId) -> Self {
-        let repeated = Repeated {
-            two: mean,
-            two_row: row,
-            three: mean,
-            three_row: row,
-        };
-        Best {
+        Moves {
             mean: [mean; LANES],
             row: [row; LANES],
-            repeated: [repeated; 6],
         }
     }
 
-    /// A position of which only the row is known.
-    pub(crate) fn known(&mut self, mean: M, row: RowId) {
+    /// Sets the position's own mean.
+    #[inline(always)]
+    pub(crate) fn stay(&mut self, mean: M) {
         self.mean[STAY] = mean;
-        self.row[STAY] = row;
+    }
+}
+
+impl<M: Mean> Repeated<M> {
+    /// A position that stays what it is whatever is rolled.
+    pub(crate) fn settled(mean: M, row: RowId) -> Self {
+        Repeated {
+            two: (mean, row),
+            three: (mean, row),
+        }
     }
 }
 
 /// The best results found so far from one position.
-pub(crate) struct Choice<A: Arithmetic> {
+pub(crate) struct Choice<M> {
     /// By the first die: the best after each second one.
-    first: [Lanes<A::Mean>; 6],
-    three: [(A::Mean, RowId); 6],
-    four: [(A::Mean, RowId); 6],
+    first: [Moves<M>; 6],
+    /// f3 and f4 by die.
+    repeated: [Repeated<M>; 6],
 }
 
-#[derive(Clone, Copy)]
-struct Lanes<M> {
-    mean: [M; LANES],
-    row: [RowId; LANES],
-}
-
-impl<A: Arithmetic> Choice<A> {
-    /// Chooses for every die among `results(die)`: what the positions after
-    /// moving one chequer by `die + 1` have to tell, sources from the highest
-    /// down.
+impl<M: Mean> Choice<M> {
+    /// Nothing yet; `worst` is more than every mean.
     #[inline(always)]
-    pub(crate) fn among<'a, I>(mut results: impl FnMut(usize) -> I) -> Self
-    where
-        I: Iterator<Item = &'a Best<A::Mean>>,
-        A::Mean: 'a,
-    {
-        let nothing = (A::WORST, 0);
-        let mut choice = Choice {
-            first: [Lanes {
-                mean: [A::WORST; LANES],
-                row: [0; LANES],
-            }; 6],
-            three: [nothing; 6],
-            four: [nothing; 6],
-        };
-        for die in 0..6 {
-            let mut lanes = choice.first[die];
-            let (mut three, mut four) = (nothing, nothing);
-            for best in results(die) {
-                for lane in 0..LANES {
-                    let better = best.mean[lane] < lanes.mean[lane];
-                    lanes.mean[lane] = if better {
-                        best.mean[lane]
-                    } else {
-                        lanes.mean[lane]
-                    };
-                    lanes.row[lane] = if better {
-                        best.row[lane]
-                    } else {
-                        lanes.row[lane]
-                    };
-                }
-                let repeated = &best.repeated[die];
-                if repeated.two < three.0 {
-                    three = (repeated.two, repeated.two_row);
-                }
-                if repeated.three < four.0 {
-                    four = (repeated.three, repeated.three_row);
-                }
-            }
-            choice.first[die] = lanes;
-            choice.three[die] = three;
-            choice.four[die] = four;
+    pub(crate) fn none(worst: M) -> Self {
+        Choice {
+            first: [Moves::settled(worst, 0); 6],
+            repeated: [Repeated::settled(worst, 0); 6],
         }
-        choice
+    }
+
+    /// Chooses for one die, less 1, among the positions after moving one
+    /// chequer by it, sources from the highest down.
+    #[inline(always)]
+    pub(crate) fn among<'a>(
+        &mut self,
+        die: usize,
+        after: impl Iterator<Item = (&'a Moves<M>, &'a Repeated<M>)>,
+    ) where
+        M: 'a,
+    {
+        let mut best = self.first[die];
+        let mut best_repeated = self.repeated[die];
+        for (moves, repeated) in after {
+            for lane in 0..LANES {
+                let better = moves.mean[lane] < best.mean[lane];
+                best.mean[lane] = M::select(better, moves.mean[lane], best.mean[lane]);
+                best.row[lane] = select_row(better, moves.row[lane], best.row[lane]);
+            }
+            better(&mut best_repeated.two, repeated.two);
+            better(&mut best_repeated.three, repeated.three);
+        }
+        self.first[die] = best;
+        self.repeated[die] = best_repeated;
     }
 
     /// The rows after the best play of each roll.
@@ -141,26 +157,38 @@ impl<A: Arithmetic> Choice<A> {
                     large_first.row[small]
                 };
             }
-            rows[roll(large, large)] = self.four[large].1;
+            rows[roll(large, large)] = self.repeated[large].three.1;
         }
         rows
     }
 
-    /// What the position itself has to tell, now that its row is known.
+    /// What the position itself tells, but for its own mean, with its row.
     #[inline(always)]
-    pub(crate) fn tell(&self, mean: A::Mean, row: RowId, best: &mut Best<A::Mean>) {
+    pub(crate) fn moves(&self, row: RowId) -> Moves<M> {
+        let mut moves = Moves::settled(M::default(), row);
         for die in 0..6 {
-            let lanes = &self.first[die];
-            best.mean[die] = lanes.mean[STAY];
-            best.row[die] = lanes.row[STAY];
-            let (three, three_row) = self.three[die];
-            best.repeated[die] = Repeated {
-                two: lanes.mean[die],
-                two_row: lanes.row[die],
-                three,
-                three_row,
-            };
+            moves.mean[die] = self.first[die].mean[STAY];
+            moves.row[die] = self.first[die].row[STAY];
         }
-        best.known(mean, row);
+        moves
     }
+
+    /// What the position itself tells those that throw a double.
+    #[inline(always)]
+    pub(crate) fn repeated(&self, die: usize) -> Repeated<M> {
+        let first = &self.first[die];
+        Repeated {
+            two: (first.mean[die], first.row[die]),
+            three: self.repeated[die].two,
+        }
+    }
+}
+
+#[inline(always)]
+fn better<M: Mean>(best: &mut (M, RowId), other: (M, RowId)) {
+    let better = other.0 < best.0;
+    *best = (
+        M::select(better, other.0, best.0),
+        select_row(better, other.1, best.1),
+    );
 }

@@ -2,7 +2,7 @@
 //! memory and in number order, since every play leads to a lower number.
 
 use super::arithmetic::Arithmetic;
-use super::choice::{Best, Choice, RowId};
+use super::choice::{Choice, Moves, Repeated, RowId};
 use crate::Result;
 use crate::numbering::{Multiset, Numbering};
 
@@ -13,7 +13,8 @@ pub(crate) const HOME_POINTS: usize = 6;
 pub(crate) struct Home<A: Arithmetic> {
     pub(crate) numbering: Multiset,
     pub(crate) rows: Vec<A::Row>,
-    pub(crate) best: Vec<Best<A::Mean>>,
+    pub(crate) moves: Vec<Moves<A::Mean>>,
+    pub(crate) repeated: Vec<[Repeated<A::Mean>; 6]>,
 }
 
 impl<A: Arithmetic> Home<A> {
@@ -24,17 +25,19 @@ impl<A: Arithmetic> Home<A> {
     /// A row's id is its number plus `base`.
     pub(crate) fn new(points: usize, chequers: u8, from: u8, base: RowId) -> Result<Self> {
         let numbering = Multiset::new(points.min(HOME_POINTS), chequers)?;
-        let off = Best::settled(A::mean(&A::off()), base);
+        let off = A::off();
+        let mean = A::mean(&off);
         let settled = numbering.first_with(from) as usize;
         let mut home = Home {
-            rows: vec![A::off(); settled],
-            best: vec![off; settled],
+            rows: vec![off; settled],
+            moves: vec![Moves::settled(mean, base); settled],
+            repeated: vec![[Repeated::settled(mean, base); 6]; settled],
             numbering,
         };
-        home.rows
-            .reserve_exact(home.numbering.len() as usize - settled);
-        home.best
-            .reserve_exact(home.numbering.len() as usize - settled);
+        let more = home.numbering.len() as usize - settled;
+        home.rows.reserve_exact(more);
+        home.moves.reserve_exact(more);
+        home.repeated.reserve_exact(more);
         let mut counts = [0; HOME_POINTS];
         let counts = &mut counts[..home.numbering.points()];
         home.numbering.unrank(settled as u64, counts)?;
@@ -67,16 +70,19 @@ impl<A: Arithmetic> Home<A> {
                 found[die] += 1;
             }
         }
-        let best = &self.best;
-        let choice =
-            Choice::<A>::among(|die| after[die][..found[die]].iter().map(|&n| &best[n as usize]));
+        let mut choice = Choice::none(A::WORST);
+        for die in 0..6 {
+            let after = after[die][..found[die]].iter().map(|&n| n as usize);
+            choice.among(die, after.map(|n| (&self.moves[n], &self.repeated[n][die])));
+        }
         let rows = choice.rolls().map(|id| &self.rows[(id - base) as usize]);
         let row = A::average(&rows);
-        let mean = A::mean(&row);
-        let mut told = Best::settled(mean, id);
-        choice.tell(mean, id, &mut told);
+        let mut moves = choice.moves(id);
+        moves.stay(A::mean(&row));
+        self.moves.push(moves);
+        self.repeated
+            .push(std::array::from_fn(|die| choice.repeated(die)));
         self.rows.push(row);
-        self.best.push(told);
         Ok(())
     }
 }

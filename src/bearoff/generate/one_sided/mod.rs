@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod choice;
+mod chunk;
 mod home;
 mod layers;
 mod order;
@@ -11,8 +12,8 @@ mod store;
 use arithmetic::{Exact, Normal, Rounded};
 use part::{Part, Tell};
 
-use crate::bearoff::Records;
 use crate::numbering::{Multiset, Numbering};
+use crate::table::Records;
 use crate::{Error, Result};
 
 /// How the rolls are described.
@@ -95,26 +96,21 @@ pub struct OneSidedRecords {
     parts: Vec<Box<dyn AnyPart>>,
 }
 
-impl OneSidedRecords {
-    /// Values in a record: win, then gammon.
-    pub fn width(&self) -> usize {
+impl Records for OneSidedRecords {
+    fn len(&self) -> u64 {
+        self.numbering.len()
+    }
+
+    /// Win, then gammon.
+    fn width(&self) -> usize {
         self.parts.iter().map(|part| part.width()).sum()
     }
 
-    /// How many positions there are.
-    pub fn positions(&self) -> u64 {
-        self.numbering.len()
-    }
-}
-
-impl Records for OneSidedRecords {
     fn read(&self, first: u64, out: &mut [u32]) -> Result<()> {
         let width = self.width();
         let count = (out.len() / width) as u64;
         if !out.len().is_multiple_of(width)
-            || first
-                .checked_add(count)
-                .is_none_or(|end| end > self.positions())
+            || first.checked_add(count).is_none_or(|end| end > self.len())
         {
             return Err(Error::invalid("records that are not there"));
         }
