@@ -9,9 +9,12 @@ mod order;
 mod part;
 mod store;
 
-use arithmetic::{Exact, Normal, Rounded};
+use arithmetic::{Arithmetic, Exact, Normal, Rounded};
 use part::{Part, Tell};
 
+use crate::bearoff::gnubg::Kind;
+use crate::bearoff::schema::{self, Packing};
+use crate::format::Schema;
 use crate::numbering::{Multiset, Numbering};
 use crate::table::Records;
 use crate::{Error, Result};
@@ -31,47 +34,147 @@ pub enum Form {
 /// Which one-sided table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OneSided {
-    /// Points, 1 to 18.
-    pub points: u8,
-    /// The most chequers, 1 to 15.
-    pub chequers: u8,
-    /// Whether the rolls until the first chequer leaves are wanted, too.
-    pub gammon: bool,
-    /// How the rolls are described.
-    pub form: Form,
+    points: u8,
+    chequers: u8,
+    gammon: bool,
+    form: Form,
 }
 
 /// The chequers of which none may be off for a gammon.
 const ALL_CHEQUERS: u8 = 15;
 
+/// The most points: gnubg's makefiles go as far, and with more the layers do
+/// not fit the addresses of rows.
+const MOST_POINTS: u8 = 18;
+
+/// The most points for which gnubg's 32 rolls are enough.
+const GNUBG_POINTS: u8 = 13;
+
 impl OneSided {
-    /// Computes the table.
-    pub fn generate(&self, progress: Tell<'_>) -> Result<OneSidedRecords> {
-        let numbering = Multiset::new(usize::from(self.points), self.chequers)?;
-        let parts: [Option<Box<dyn AnyPart>>; 2] = match self.form {
-            Form::Rounded if self.points <= 13 => {
-                self.parts::<Rounded<32>>(&numbering, progress)?
-            }
-            Form::Rounded => self.parts::<Rounded<48>>(&numbering, progress)?,
-            Form::Exact if self.points <= 10 => self.parts::<Exact<32>>(&numbering, progress)?,
-            Form::Exact => self.parts::<Exact<48>>(&numbering, progress)?,
-            Form::Normal => self.parts::<Normal>(&numbering, progress)?,
-        };
-        let parts: Vec<_> = parts.into_iter().flatten().collect();
-        Ok(OneSidedRecords { numbering, parts })
+    /// A table of up to `chequers` (1 to 15) on `points` (1 to 18) points.
+    /// `gammon` asks for the rolls until the first of 15 chequers leaves, too,
+    /// and means nothing with fewer chequers.
+    ///
+    /// Errors: [`Error::Invalid`] outside those ranges.
+    pub fn new(points: u8, chequers: u8, gammon: bool, form: Form) -> Result<Self> {
+        Multiset::new(usize::from(points), chequers)?;
+        if points > MOST_POINTS {
+            return Err(Error::invalid(format!(
+                "{points} points: one-sided tables are made for 1 to {MOST_POINTS}"
+            )));
+        }
+        let gammon = gammon && chequers == ALL_CHEQUERS;
+        Ok(OneSided {
+            points,
+            chequers,
+            gammon,
+            form,
+        })
     }
 
-    fn parts<A: arithmetic::Arithmetic>(
-        &self,
-        numbering: &Multiset,
-        progress: Tell<'_>,
-    ) -> Result<[Option<Box<dyn AnyPart>>; 2]> {
-        let win = Box::new(Part::<A>::new(numbering, 1, progress)?);
-        let gammon: Option<Box<dyn AnyPart>> = match self.gammon {
-            true => Some(Box::new(Part::<A>::new(numbering, ALL_CHEQUERS, progress)?)),
-            false => None,
+    /// Rolls on which the last chequer may leave: gnubg's 32 up to the points
+    /// that gnubg goes to, and enough for all that is likely beyond.
+    pub fn rolls(&self) -> usize {
+        match self.form {
+            Form::Rounded if self.points > GNUBG_POINTS => 48,
+            Form::Exact if self.points > 10 => 48,
+            Form::Rounded | Form::Exact => 32,
+            Form::Normal => 0,
+        }
+    }
+
+    /// How many positions the table has.
+    pub fn positions(&self) -> u64 {
+        self.numbering().len()
+    }
+
+    /// How many positions are computed: those with all chequers twice when
+    /// gammons are wanted.
+    pub fn work(&self) -> u64 {
+        let numbering = self.numbering();
+        let gammon = numbering.len() - numbering.first_with(ALL_CHEQUERS);
+        numbering.len() - 1 + if self.gammon { gammon } else { 0 }
+    }
+
+    fn numbering(&self) -> Multiset {
+        Multiset::new(usize::from(self.points), self.chequers).expect("checked when made")
+    }
+
+    /// The schema of the table.
+    pub fn schema(&self, packing: &Packing) -> Result<Schema> {
+        let OneSided {
+            points,
+            chequers,
+            gammon,
+            ..
+        } = *self;
+        match (self.form, self.rolls()) {
+            (Form::Normal, _) => schema::schema(Kind::Normal { points, chequers }, packing),
+            (Form::Rounded, 32) => {
+                let kind = Kind::OneSided {
+                    points,
+                    chequers,
+                    gammon,
+                    compressed: true,
+                };
+                schema::schema(kind, packing)
+            }
+            (form, rolls) => {
+                let bits = if form == Form::Exact { 24 } else { 16 };
+                schema::one_sided(&self.numbering(), rolls as u32, gammon, bits, packing)
+            }
+        }
+    }
+
+    /// Computes the table.
+    pub fn generate(&self, progress: Tell<'_>) -> Result<OneSidedRecords> {
+        let parts = match (self.form, self.rolls()) {
+            (Form::Rounded, 32) => self.parts::<Rounded<32>, Rounded<32>>(progress),
+            (Form::Rounded, _) => self.parts::<Rounded<48>, Rounded<32>>(progress),
+            (Form::Exact, 32) => self.parts::<Exact<32>, Exact<32>>(progress),
+            (Form::Exact, _) => self.parts::<Exact<48>, Exact<32>>(progress),
+            (Form::Normal, _) => self.parts::<Normal, Normal>(progress),
         };
-        Ok([Some(win), gammon])
+        Ok(OneSidedRecords {
+            numbering: self.numbering(),
+            parts: parts?,
+        })
+    }
+
+    fn parts<W: Arithmetic, G: Arithmetic>(
+        &self,
+        progress: Tell<'_>,
+    ) -> Result<Vec<Box<dyn AnyPart>>> {
+        let numbering = self.numbering();
+        let mut parts: Vec<Box<dyn AnyPart>> =
+            vec![Box::new(Part::<W>::new(&numbering, 1, progress)?)];
+        if self.gammon {
+            parts.push(Box::new(Part::<G>::new(
+                &numbering,
+                ALL_CHEQUERS,
+                progress,
+            )?));
+        } else if self.form == Form::Normal {
+            // The normal form always has four values.
+            parts.push(Box::new(NoGammon));
+        }
+        Ok(parts)
+    }
+}
+
+/// The gammon values of a normal approximation without gammons.
+struct NoGammon;
+
+impl AnyPart for NoGammon {
+    fn width(&self) -> usize {
+        Normal::WIDTH
+    }
+
+    fn read(&self, _first: u64, out: &mut [u32], width: usize) -> Result<()> {
+        for record in out.chunks_mut(width) {
+            record[..Normal::WIDTH].fill(0);
+        }
+        Ok(())
     }
 }
 
@@ -80,7 +183,7 @@ trait AnyPart: Send + Sync {
     fn read(&self, first: u64, out: &mut [u32], width: usize) -> Result<()>;
 }
 
-impl<A: arithmetic::Arithmetic> AnyPart for Part<A> {
+impl<A: Arithmetic> AnyPart for Part<A> {
     fn width(&self) -> usize {
         A::WIDTH
     }
