@@ -101,12 +101,14 @@ impl Working {
             .metadata()
             .map_err(|e| Error::io("find the length", e))?
             .len();
-        let mut found = [0; HEADER_BYTES as usize];
-        let whole = bytes >= HEADER_BYTES;
-        if whole {
-            read_exact_at(&file, &mut found, 0).map_err(|e| Error::io("read the header", e))?;
+        if bytes < HEADER_BYTES {
+            // The run was killed before it had done anything.
+            file.set_len(0).map_err(|e| Error::io("begin again", e))?;
+            return Self::start(file, path, segments, what);
         }
-        if !whole || found != header(what) {
+        let mut found = [0; HEADER_BYTES as usize];
+        read_exact_at(&file, &mut found, 0).map_err(|e| Error::io("read the header", e))?;
+        if found != header(what) {
             return Err(Error::invalid(format!(
                 "{} is no working file of this table ({what}): give the same options as before, \
                  or remove it",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use endtable::Result;
-use endtable::bearoff::generate::{Form, OneSided};
+use endtable::bearoff::generate::{Form, Keep, OneSided};
 use endtable::table::{Summary, WriteOptions, write};
 
 use crate::common::{
@@ -86,7 +86,7 @@ fn make_bearoff(arguments: &Bearoff) -> Ran {
     )?;
     let schema = made.schema(&to.packing.packing())?;
     to.refuse_existing()?;
-    let records = to.generate(made.work(), |tell| made.generate(tell))?;
+    let records = to.generate(made.work(), |tell| made.generate(&Keep::Memory, tell))?;
     let generated = started().elapsed().as_secs_f64();
     let raw = schema.positions * schema.record_bytes() as u64;
     let bar = to.work.progress(schema.positions, "positions written");

@@ -115,10 +115,12 @@ impl<A: Arithmetic> View<'_, A> {
                     continue;
                 }
                 let choice = self.choose(&after[i - start]);
-                rolls[i - start] = choice.rolls();
-                rolls[i - start]
-                    .iter()
-                    .for_each(|&id| prefetch(self.row(id)));
+                if self.with_rows {
+                    rolls[i - start] = choice.rolls();
+                    for &id in &rolls[i - start] {
+                        prefetch(self.row(id));
+                    }
+                }
                 out.moves[i] = choice.moves(id);
                 for die in 0..6 {
                     out.repeated[die * CHUNK + i] = choice.repeated(die);

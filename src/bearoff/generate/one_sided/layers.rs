@@ -68,8 +68,21 @@ impl<'a, A: Arithmetic> Layers<'a, A> {
         self.run(pips, true)
     }
 
-    /// Puts a layer's rows back that were computed before. The best moves
-    /// are right once those of 18 layers below have been put back.
+    /// Starts from the layer of `pips` pips, which will be put back.
+    pub(crate) fn forget_below(&mut self, pips: usize) {
+        for below in pips.saturating_sub(BEST_LAYERS - 1)..pips {
+            let count = self.order.len(self.total, below);
+            let buffer = below % BEST_LAYERS;
+            self.moves[buffer].resize(count, Moves::settled(A::WORST, 0));
+            self.repeated[buffer].resize(count.next_multiple_of(CHUNK) * 6, Repeated::default());
+        }
+    }
+
+    /// Puts the rows of a layer back that was computed before.
+    ///
+    /// Of best moves, one needs the positions of 6 layers below, two and three
+    /// those of 6 more each: when 24 layers have been put back, those of the
+    /// last 6, which the next layer needs, are right.
     pub(crate) fn restore(&mut self, pips: usize, rows: Vec<A::Row>) {
         self.rows[pips % ROW_LAYERS] = rows;
         self.run(pips, false);

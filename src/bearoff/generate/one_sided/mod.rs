@@ -11,6 +11,9 @@ mod store;
 
 use arithmetic::{Arithmetic, Exact, Normal, Rounded};
 use part::{Part, Tell};
+use store::Store;
+
+use super::working::{Keep, Working};
 
 use crate::bearoff::gnubg::Kind;
 use crate::bearoff::schema::{self, Packing};
@@ -126,39 +129,42 @@ impl OneSided {
         }
     }
 
-    /// Computes the table.
-    pub fn generate(&self, progress: Tell<'_>) -> Result<OneSidedRecords> {
-        let parts = match (self.form, self.rolls()) {
-            (Form::Rounded, 32) => self.parts::<Rounded<32>, Rounded<32>>(progress),
-            (Form::Rounded, _) => self.parts::<Rounded<48>, Rounded<32>>(progress),
-            (Form::Exact, 32) => self.parts::<Exact<32>, Exact<32>>(progress),
-            (Form::Exact, _) => self.parts::<Exact<48>, Exact<32>>(progress),
-            (Form::Normal, _) => self.parts::<Normal, Normal>(progress),
-        };
-        Ok(OneSidedRecords {
-            numbering: self.numbering(),
-            parts: parts?,
-        })
+    /// Computes the table. `progress` is told how many positions were done
+    /// since the last time; its error stops the work.
+    pub fn generate(&self, keep: &Keep, progress: Tell<'_>) -> Result<OneSidedRecords> {
+        match (self.form, self.rolls()) {
+            (Form::Rounded, 32) => self.compute::<Rounded<32>, Rounded<32>>(keep, progress),
+            (Form::Rounded, _) => self.compute::<Rounded<48>, Rounded<32>>(keep, progress),
+            (Form::Exact, 32) => self.compute::<Exact<32>, Exact<32>>(keep, progress),
+            (Form::Exact, _) => self.compute::<Exact<48>, Exact<32>>(keep, progress),
+            (Form::Normal, _) => self.compute::<Normal, Normal>(keep, progress),
+        }
     }
 
-    fn parts<W: Arithmetic, G: Arithmetic>(
+    fn compute<W: Arithmetic, G: Arithmetic>(
         &self,
+        keep: &Keep,
         progress: Tell<'_>,
-    ) -> Result<Vec<Box<dyn AnyPart>>> {
+    ) -> Result<OneSidedRecords> {
         let numbering = self.numbering();
-        let mut parts: Vec<Box<dyn AnyPart>> =
-            vec![Box::new(Part::<W>::new(&numbering, 1, progress)?)];
+        let pips = numbering.points() * usize::from(self.chequers);
+        let segments = Store::segments(self.chequers, pips);
+        let mut working = Working::new(keep, 2 * segments, &format!("{self:?}"))?;
+        let win = Part::<W>::new(&numbering, 1, &mut working, 0, progress)?;
+        let mut parts: Vec<Box<dyn AnyPart>> = vec![Box::new(win)];
         if self.gammon {
-            parts.push(Box::new(Part::<G>::new(
-                &numbering,
-                ALL_CHEQUERS,
-                progress,
-            )?));
+            let gammon =
+                Part::<G>::new(&numbering, ALL_CHEQUERS, &mut working, segments, progress)?;
+            parts.push(Box::new(gammon));
         } else if self.form == Form::Normal {
             // The normal form always has four values.
             parts.push(Box::new(NoGammon));
         }
-        Ok(parts)
+        Ok(OneSidedRecords {
+            numbering,
+            parts,
+            working,
+        })
     }
 }
 
@@ -170,7 +176,7 @@ impl AnyPart for NoGammon {
         Normal::WIDTH
     }
 
-    fn read(&self, _first: u64, out: &mut [u32], width: usize) -> Result<()> {
+    fn read(&self, _: &Working, _first: u64, out: &mut [u32], width: usize) -> Result<()> {
         for record in out.chunks_mut(width) {
             record[..Normal::WIDTH].fill(0);
         }
@@ -180,7 +186,7 @@ impl AnyPart for NoGammon {
 
 trait AnyPart: Send + Sync {
     fn width(&self) -> usize;
-    fn read(&self, first: u64, out: &mut [u32], width: usize) -> Result<()>;
+    fn read(&self, working: &Working, first: u64, out: &mut [u32], width: usize) -> Result<()>;
 }
 
 impl<A: Arithmetic> AnyPart for Part<A> {
@@ -188,8 +194,8 @@ impl<A: Arithmetic> AnyPart for Part<A> {
         A::WIDTH
     }
 
-    fn read(&self, first: u64, out: &mut [u32], width: usize) -> Result<()> {
-        Part::read(self, first, out, width)
+    fn read(&self, working: &Working, first: u64, out: &mut [u32], width: usize) -> Result<()> {
+        Part::read(self, working, first, out, width)
     }
 }
 
@@ -197,6 +203,14 @@ impl<A: Arithmetic> AnyPart for Part<A> {
 pub struct OneSidedRecords {
     numbering: Multiset,
     parts: Vec<Box<dyn AnyPart>>,
+    working: Working,
+}
+
+impl OneSidedRecords {
+    /// Removes the working file, if there is one: the table is finished.
+    pub fn discard(self) -> Result<()> {
+        self.working.discard()
+    }
 }
 
 impl Records for OneSidedRecords {
@@ -210,18 +224,14 @@ impl Records for OneSidedRecords {
     }
 
     fn read(&self, first: u64, out: &mut [u32]) -> Result<()> {
+        super::check_range(self, first, out.len())?;
         let width = self.width();
-        let count = (out.len() / width) as u64;
-        if !out.len().is_multiple_of(width)
-            || first.checked_add(count).is_none_or(|end| end > self.len())
-        {
-            return Err(Error::invalid("records that are not there"));
+        if out.is_empty() {
+            return Ok(());
         }
         let mut at = 0;
         for part in &self.parts {
-            if count > 0 {
-                part.read(first, &mut out[at..], width)?;
-            }
+            part.read(&self.working, first, &mut out[at..], width)?;
             at += part.width();
         }
         Ok(())
