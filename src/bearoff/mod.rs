@@ -3,6 +3,7 @@
 pub mod board;
 pub mod database;
 pub mod distribution;
+pub mod generate;
 pub mod gnubg;
 pub mod notation;
 pub mod position;

@@ -5,6 +5,7 @@ mod common;
 mod compare;
 mod get;
 mod info;
+mod make;
 mod stats;
 mod transcode;
 mod verify;
@@ -26,6 +27,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
+    Make(make::Arguments),
     Transcode(transcode::Arguments),
     Info(info::Arguments),
     Get(get::Arguments),
@@ -37,6 +39,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().verb {
+        Verb::Make(arguments) => make::run(&arguments),
         Verb::Transcode(arguments) => transcode::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Get(arguments) => get::run(&arguments),
