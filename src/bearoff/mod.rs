@@ -5,6 +5,8 @@ pub mod database;
 pub mod distribution;
 pub mod gnubg;
 pub mod notation;
+pub mod play_notation;
+pub mod plays;
 pub mod position;
 pub mod position_id;
 pub mod schema;
@@ -12,4 +14,5 @@ pub mod xgid;
 
 pub use board::{Board, Points};
 pub use database::Database;
+pub use plays::{Play, Plays};
 pub use position::Position;
