@@ -34,9 +34,20 @@ impl HomeRaces {
         }
         let mut sides = all_sides();
         // Every play lowers the pip count, so that its results are known.
-        sides.sort_by_key(|side| (1..).zip(side).map(|(p, &n)| p * usize::from(n)).sum::<usize>());
-        let empty = Times { last: [0.0; ROLL_LIMIT], first: [0.0; ROLL_LIMIT] };
-        let mut races = HomeRaces { times: vec![empty; sides.len()], binomial };
+        sides.sort_by_key(|side| {
+            (1..)
+                .zip(side)
+                .map(|(p, &n)| p * usize::from(n))
+                .sum::<usize>()
+        });
+        let empty = Times {
+            last: [0.0; ROLL_LIMIT],
+            first: [0.0; ROLL_LIMIT],
+        };
+        let mut races = HomeRaces {
+            times: vec![empty; sides.len()],
+            binomial,
+        };
         let mut plays = Plays::new();
         for side in sides {
             let number = races.number(&side);
@@ -59,7 +70,10 @@ impl HomeRaces {
     }
 
     fn solve(&self, side: &Points, plays: &mut Plays) -> Times {
-        let mut out = Times { last: [0.0; ROLL_LIMIT], first: [0.0; ROLL_LIMIT] };
+        let mut out = Times {
+            last: [0.0; ROLL_LIMIT],
+            first: [0.0; ROLL_LIMIT],
+        };
         let total: u8 = side.iter().sum();
         if total < CHEQUERS {
             out.first[0] = 1.0;
@@ -70,7 +84,8 @@ impl HomeRaces {
         }
         let mut far = [0; 25];
         far[0] = 1;
-        let board = Board::new(*side, far).expect("a side at home and a chequer that is out of its way");
+        let board =
+            Board::new(*side, far).expect("a side at home and a chequer that is out of its way");
         for (dice, weight) in ROLLS {
             let results: Vec<&Times> = plays
                 .generate(&board, dice)
@@ -79,7 +94,11 @@ impl HomeRaces {
                 .collect();
             let mean = |t: &[f32; ROLL_LIMIT]| (0..).zip(t).map(|(i, p)| i as f32 * p).sum::<f32>();
             let least = |of: fn(&Times) -> &[f32; ROLL_LIMIT]| {
-                *results.iter().map(|t| of(t)).min_by(|a, b| mean(a).total_cmp(&mean(b))).expect("a race is never stuck")
+                *results
+                    .iter()
+                    .map(|t| of(t))
+                    .min_by(|a, b| mean(a).total_cmp(&mean(b)))
+                    .expect("a race is never stuck")
             };
             let share = weight as f32 / 36.0;
             let last = least(|t| &t.last);

@@ -21,7 +21,9 @@ pub struct Decision {
 /// Reads a file of judged decisions.
 pub fn read(path: &str) -> Vec<Decision> {
     let text = fs::read_to_string(path).expect("a readable file of decisions");
-    text.lines().map(|line| decision(&serde_json::from_str(line).expect("a JSON object a line"))).collect()
+    text.lines()
+        .map(|line| decision(&serde_json::from_str(line).expect("a JSON object a line")))
+        .collect()
 }
 
 fn decision(value: &Value) -> Decision {
@@ -34,10 +36,17 @@ fn decision(value: &Value) -> Decision {
         .iter()
         .map(|play| {
             let quick = number(&play[1]).expect("a quick equity");
-            (board(&play[0]), number(&play[2]).unwrap_or(best_deep + quick - best_quick))
+            (
+                board(&play[0]),
+                number(&play[2]).unwrap_or(best_deep + quick - best_quick),
+            )
         })
         .collect();
-    Decision { board: board(&value["board"]), dice: [die(0), die(1)], plays }
+    Decision {
+        board: board(&value["board"]),
+        dice: [die(0), die(1)],
+        plays,
+    }
 }
 
 fn board(value: &Value) -> Board {
@@ -59,7 +68,12 @@ pub fn mean_loss(decisions: &[Decision], equity: impl Fn(&Board) -> f32) -> f32 
                 .iter()
                 .max_by(|a, b| equity(a.next()).total_cmp(&equity(b.next())))
                 .expect("a decision has plays");
-            let judged = decision.plays.iter().find(|(after, _)| after == chosen.next()).expect("the same legal plays").1;
+            let judged = decision
+                .plays
+                .iter()
+                .find(|(after, _)| after == chosen.next())
+                .expect("the same legal plays")
+                .1;
             let best = decision.plays.iter().map(|p| p.1).fold(f32::MIN, f32::max);
             f64::from(best - judged)
         })

@@ -20,7 +20,9 @@ impl Learner {
     /// Small random weights.
     pub fn new(class: Class, hidden: usize, random: &mut Random) -> Self {
         let mut noise = |n: usize, size: f32| -> Vec<f32> {
-            (0..n).map(|_| (random.unit() as f32 * 2.0 - 1.0) * size).collect()
+            (0..n)
+                .map(|_| (random.unit() as f32 * 2.0 - 1.0) * size)
+                .collect()
         };
         let units = Layout::of(class).unit_count();
         let weights = Weights {
@@ -37,14 +39,24 @@ impl Learner {
     pub fn with(class: Class, weights: Weights) -> Self {
         let hidden = vec![0.0; weights.hidden];
         let gradient = hidden.clone();
-        Learner { weights, expansion: Layout::of(class).expansion(), hidden, gradient, active: Vec::new() }
+        Learner {
+            weights,
+            expansion: Layout::of(class).expansion(),
+            hidden,
+            gradient,
+            active: Vec::new(),
+        }
     }
 
     /// One step towards `target`; returns the squared error of the equity.
     pub fn learn(&mut self, rows: &Active, target: &[f32; 5], rate: f32) -> f32 {
         let n = self.weights.hidden;
         self.active.clear();
-        self.active.extend(rows.rows().iter().flat_map(|&row| &self.expansion[usize::from(row)]));
+        self.active.extend(
+            rows.rows()
+                .iter()
+                .flat_map(|&row| &self.expansion[usize::from(row)]),
+        );
         self.hidden.copy_from_slice(&self.weights.bias);
         for &(unit, activation) in &self.active {
             let row = &self.weights.input[unit * n..(unit + 1) * n];
@@ -72,7 +84,12 @@ impl Learner {
             }
             self.weights.output_bias[k] += rate * step;
         }
-        for ((g, h), b) in self.gradient.iter_mut().zip(&self.hidden).zip(&mut self.weights.bias) {
+        for ((g, h), b) in self
+            .gradient
+            .iter_mut()
+            .zip(&self.hidden)
+            .zip(&mut self.weights.bias)
+        {
             let slope = 1.0 - h.abs();
             *g *= rate * slope * slope;
             *b += *g;

@@ -155,14 +155,24 @@ impl Player<'_> {
                 target = self.full_width(board, &mut plays);
             }
             let (class, rows) = encode(board);
-            samples.push(Sample { class, rows, target });
+            samples.push(Sample {
+                class,
+                rows,
+                target,
+            });
         }
         // The race network learns some bearoffs too.
         while finished(&board).is_none() {
-            let Some(exact) = self.races.chances(&board) else { break };
+            let Some(exact) = self.races.chances(&board) else {
+                break;
+            };
             if random.below(4) == 0 {
                 let (class, rows) = encode(&board);
-                samples.push(Sample { class, rows, target: exact.to_array() });
+                samples.push(Sample {
+                    class,
+                    rows,
+                    target: exact.to_array(),
+                });
             }
             board = self.best(&board, random.dice(), &mut plays).0;
         }
@@ -178,7 +188,10 @@ fn main() {
         Some(path) => {
             let bytes = std::fs::read(path).expect("a readable weights file");
             let [contact, race] = weights::read(&bytes).expect("a whole weights file");
-            [Learner::with(Class::Contact, contact), Learner::with(Class::Race, race)]
+            [
+                Learner::with(Class::Contact, contact),
+                Learner::with(Class::Race, race),
+            ]
         }
         None => [
             Learner::new(Class::Contact, options.hidden, &mut random),
@@ -191,32 +204,55 @@ fn main() {
     println!("games\tseconds\trate\tcontact_rms\trace_rms\tloss_per_move");
     for first in (0..options.games).step_by(BATCH as usize) {
         let networks = [learners[0].weights.clone(), learners[1].weights.clone()];
-        let player = Player { network: Network::new(&networks), races: &races };
+        let player = Player {
+            network: Network::new(&networks),
+            races: &races,
+        };
         if first % options.every < BATCH {
-            let loss = decisions.as_ref().map_or(f32::NAN, |d| judge::mean_loss(d, |b| -player.value(b).0.money()));
+            let loss = decisions.as_ref().map_or(f32::NAN, |d| {
+                judge::mean_loss(d, |b| -player.value(b).0.money())
+            });
             let rms = [0, 1].map(|k| (errors[k] / learnt[k].max(1) as f64).sqrt());
             let rate = rate(&options, first);
-            println!("{first}\t{:.0}\t{rate:.5}\t{:.4}\t{:.4}\t{loss:.5}", start.elapsed().as_secs_f64(), rms[0], rms[1]);
+            println!(
+                "{first}\t{:.0}\t{rate:.5}\t{:.4}\t{:.4}\t{loss:.5}",
+                start.elapsed().as_secs_f64(),
+                rms[0],
+                rms[1]
+            );
             (errors, learnt) = ([0.0; 2], [0; 2]);
             std::fs::write(&options.out, weights::write(&networks)).expect("a writable file");
         }
         samples.clear();
         let lambda = options.lambda * (1.0 - 5.0 * first as f32 / options.games as f32).max(0.0);
         for game in first..(first + BATCH).min(options.games) {
-            player.play(&mut Random::new(options.seed, game), lambda, options.full, &mut samples);
+            player.play(
+                &mut Random::new(options.seed, game),
+                lambda,
+                options.full,
+                &mut samples,
+            );
         }
         random.shuffle(&mut samples);
         for sample in &samples {
             let k = usize::from(sample.class == Class::Race);
-            errors[k] += f64::from(learners[k].learn(&sample.rows, &sample.target, rate(&options, first)));
+            errors[k] +=
+                f64::from(learners[k].learn(&sample.rows, &sample.target, rate(&options, first)));
             learnt[k] += 1;
         }
     }
     let networks = [learners[0].weights.clone(), learners[1].weights.clone()];
     if let Some(decisions) = &decisions {
-        let player = Player { network: Network::new(&networks), races: &races };
+        let player = Player {
+            network: Network::new(&networks),
+            races: &races,
+        };
         let loss = judge::mean_loss(decisions, |b| -player.value(b).0.money());
-        println!("{}\t{:.0}\t\t\t\t{loss:.5}", options.games, start.elapsed().as_secs_f64());
+        println!(
+            "{}\t{:.0}\t\t\t\t{loss:.5}",
+            options.games,
+            start.elapsed().as_secs_f64()
+        );
     }
     std::fs::write(&options.out, weights::write(&networks)).expect("a writable file");
 }

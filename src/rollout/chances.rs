@@ -18,13 +18,33 @@ pub struct Chances {
 
 impl Chances {
     /// The chances in the order of the fields.
-    pub const fn from_array([win, win_gammon, win_backgammon, lose_gammon, lose_backgammon]: [f32; 5]) -> Self {
-        Chances { win, win_gammon, win_backgammon, lose_gammon, lose_backgammon }
+    pub const fn from_array(
+        [
+            win,
+            win_gammon,
+            win_backgammon,
+            lose_gammon,
+            lose_backgammon,
+        ]: [f32; 5],
+    ) -> Self {
+        Chances {
+            win,
+            win_gammon,
+            win_backgammon,
+            lose_gammon,
+            lose_backgammon,
+        }
     }
 
     /// The fields in order.
     pub const fn to_array(self) -> [f32; 5] {
-        [self.win, self.win_gammon, self.win_backgammon, self.lose_gammon, self.lose_backgammon]
+        [
+            self.win,
+            self.win_gammon,
+            self.win_backgammon,
+            self.lose_gammon,
+            self.lose_backgammon,
+        ]
     }
 
     /// The chances of the other side.
@@ -42,6 +62,8 @@ impl Chances {
     /// Expected points for money without a cube: 1, 2 for a gammon, 3 for a
     /// backgammon.
     pub fn money(self) -> f32 {
-        2.0 * self.win - 1.0 + self.win_gammon + self.win_backgammon - self.lose_gammon - self.lose_backgammon
+        2.0 * self.win - 1.0 + self.win_gammon + self.win_backgammon
+            - self.lose_gammon
+            - self.lose_backgammon
     }
 }

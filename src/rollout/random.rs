@@ -84,7 +84,11 @@ mod tests {
             let [a, b] = random.dice();
             counts[usize::from(a) - 1][usize::from(b) - 1] += 1.0;
         }
-        let chi2: f64 = counts.iter().flatten().map(|n| (n - 10_000.0).powi(2) / 10_000.0).sum();
+        let chi2: f64 = counts
+            .iter()
+            .flatten()
+            .map(|n| (n - 10_000.0).powi(2) / 10_000.0)
+            .sum();
         // 35 degrees of freedom: 10 to 75 leaves out one in about 10,000.
         assert!((10.0..75.0).contains(&chi2), "{chi2}");
     }

@@ -47,9 +47,16 @@ impl Slot {
             Kind::Count => {
                 let n = f32::from(value);
                 let when = |condition: bool| f32::from(u8::from(condition));
-                vec![when(value == 1), when(value >= 2), when(value >= 3), (n - 3.0).max(0.0) / 2.0]
+                vec![
+                    when(value == 1),
+                    when(value >= 2),
+                    when(value >= 3),
+                    (n - 3.0).max(0.0) / 2.0,
+                ]
             }
-            Kind::Class => (0..self.values).map(|v| f32::from(u8::from(v == value))).collect(),
+            Kind::Class => (0..self.values)
+                .map(|v| f32::from(u8::from(v == value)))
+                .collect(),
             Kind::Line { scale, knots } => std::iter::once(0)
                 .chain(knots.iter().copied())
                 .map(|knot| f32::from(value.saturating_sub(knot)) / scale)
@@ -59,37 +66,50 @@ impl Slot {
 }
 
 const fn line(values: u16, scale: f32, knots: &'static [u16]) -> Slot {
-    Slot { kind: Kind::Line { scale, knots }, values }
+    Slot {
+        kind: Kind::Line { scale, knots },
+        values,
+    }
 }
 
 const fn class(values: u16) -> Slot {
-    Slot { kind: Kind::Class, values }
+    Slot {
+        kind: Kind::Class,
+        values,
+    }
 }
 
-const POINT: Slot = Slot { kind: Kind::Count, values: CHEQUERS as u16 + 1 };
+const POINT: Slot = Slot {
+    kind: Kind::Count,
+    values: CHEQUERS as u16 + 1,
+};
 const OFF: Slot = line(16, 5.0, &[5, 10]);
 const PIPS: Slot = line(376, 64.0, &[32, 64, 96, 128, 160, 200]);
 /// Pips of the side on roll less those of its opponent, plus 128.
-const LEAD: Slot = line(257, 32.0, &[32, 64, 96, 112, 120, 128, 136, 144, 160, 192, 224]);
+const LEAD: Slot = line(
+    257,
+    32.0,
+    &[32, 64, 96, 112, 120, 128, 136, 144, 160, 192, 224],
+);
 
 /// What one side contributes beside its points, in a position with contact.
 const SIDE: [Slot; 16] = [
     OFF,
     PIPS,
-    class(7),                       // points made in its home board
-    class(26),                      // its last chequer
-    class(8),                       // its longest prime
-    line(37, 12.0, &[11, 20]),      // rolls that hit a blot
-    line(37, 12.0, &[9, 20]),       // rolls that leave its last chequer where it is
-    line(50, 16.0, &[16, 32]),      // mean pips that its last chequer can run, in sixths
-    line(50, 16.0, &[16, 32]),      // the same for the chequer before it
-    class(28),                      // chequers on the bar (to 3) × closed points against them
-    class(5),                       // blots in its home board
-    class(5),                       // blots elsewhere
-    line(16, 5.0, &[2, 5]),         // chequers that have yet to pass the opponent's last one
-    class(6),                       // points held in the opponent's home board
-    line(16, 5.0, &[4, 8]),         // chequers on its three lowest points
-    line(16, 5.0, &[8, 11]),        // chequers in its home and outer board
+    class(7),                  // points made in its home board
+    class(26),                 // its last chequer
+    class(8),                  // its longest prime
+    line(37, 12.0, &[11, 20]), // rolls that hit a blot
+    line(37, 12.0, &[9, 20]),  // rolls that leave its last chequer where it is
+    line(50, 16.0, &[16, 32]), // mean pips that its last chequer can run, in sixths
+    line(50, 16.0, &[16, 32]), // the same for the chequer before it
+    class(28),                 // chequers on the bar (to 3) × closed points against them
+    class(5),                  // blots in its home board
+    class(5),                  // blots elsewhere
+    line(16, 5.0, &[2, 5]),    // chequers that have yet to pass the opponent's last one
+    class(6),                  // points held in the opponent's home board
+    line(16, 5.0, &[4, 8]),    // chequers on its three lowest points
+    line(16, 5.0, &[8, 11]),   // chequers in its home and outer board
 ];
 
 /// The two kinds of position that have networks of their own.
@@ -165,7 +185,12 @@ impl Layout {
             next += slot.values;
         }
         let unit_count = slots.iter().map(Slot::units).sum();
-        Layout { slots, rows, row_count: usize::from(next), unit_count }
+        Layout {
+            slots,
+            rows,
+            row_count: usize::from(next),
+            unit_count,
+        }
     }
 
     /// Rows of the expanded first layer.
@@ -186,7 +211,12 @@ impl Layout {
         for slot in &self.slots {
             for value in 0..slot.values {
                 let active = slot.expand(value).into_iter().enumerate();
-                out.push(active.filter(|&(_, a)| a != 0.0).map(|(i, a)| (unit + i, a)).collect());
+                out.push(
+                    active
+                        .filter(|&(_, a)| a != 0.0)
+                        .map(|(i, a)| (unit + i, a))
+                        .collect(),
+                );
             }
             unit += slot.units();
         }
@@ -197,9 +227,16 @@ impl Layout {
 /// Encodes a board for the network of its class.
 #[inline]
 pub fn encode(board: &Board) -> (Class, Active) {
-    let class = if board.contact() { Class::Contact } else { Class::Race };
+    let class = if board.contact() {
+        Class::Contact
+    } else {
+        Class::Race
+    };
     let layout = Layout::of(class);
-    let mut active = Active { rows: [0; MAX_ROWS], len: 0 };
+    let mut active = Active {
+        rows: [0; MAX_ROWS],
+        len: 0,
+    };
     let points = if class == Class::Contact { 25 } else { 24 };
     let sides = [board.on_roll(), board.opponent()];
     for (side, first) in sides.into_iter().zip([0, points * 16]) {
@@ -219,7 +256,12 @@ pub fn encode(board: &Board) -> (Class, Active) {
     match class {
         Class::Race => {
             let off = board.off();
-            for value in [u16::from(off[0]), pips[0] as u16, u16::from(off[1]), pips[1] as u16] {
+            for value in [
+                u16::from(off[0]),
+                pips[0] as u16,
+                u16::from(off[1]),
+                pips[1] as u16,
+            ] {
                 put(value);
             }
         }
@@ -250,7 +292,11 @@ impl Masks {
             held |= u32::from(n > 0) << i;
             made |= u32::from(n > 1) << i;
         }
-        Masks { held, made, last: highest(side) }
+        Masks {
+            held,
+            made,
+            last: highest(side),
+        }
     }
 
     fn blots(&self) -> u32 {
@@ -270,9 +316,12 @@ const HOME: u32 = 0x3f;
 fn side_values(side: &Points, me: &Masks, it: &Masks, pips: u32) -> [u16; SIDE.len()] {
     let blocked = mirrored(it.made & 0xff_ffff);
     let blots = mirrored(it.blots() & 0xff_ffff);
-    let total = |range: std::ops::Range<usize>| side[range].iter().map(|&n| u16::from(n)).sum::<u16>();
+    let total =
+        |range: std::ops::Range<usize>| side[range].iter().map(|&n| u16::from(n)).sum::<u16>();
     let off = u16::from(CHEQUERS) - total(0..25);
-    let before = (me.held & !(1 << (me.last - 1))).checked_ilog2().map_or(me.last, |i| i as usize + 1);
+    let before = (me.held & !(1 << (me.last - 1)))
+        .checked_ilog2()
+        .map_or(me.last, |i| i as usize + 1);
     let (stuck, run) = mobility(blocked, me.last);
     let (_, run_before) = mobility(blocked, before);
     let closed = (it.made & HOME).count_ones() as u16;
@@ -343,7 +392,9 @@ fn hitting_rolls(held: u32, on_bar: u8, blocked: u32, blots: u32) -> u16 {
                 }
                 1 => {
                     let (first, second) = (bar >> a & free, bar >> b & free);
-                    let after = |entered: u32, die: u32| entered != 0 && (entered | others) >> die & blots != 0;
+                    let after = |entered: u32, die: u32| {
+                        entered != 0 && (entered | others) >> die & blots != 0
+                    };
                     (first | second) & blots != 0 || after(first, b) || after(second, a)
                 }
                 _ => (bar >> a | bar >> b) & blots != 0,

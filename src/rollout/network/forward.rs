@@ -64,10 +64,16 @@ pub(super) fn forward(net: &Expanded, rows: &[u16], isa: Isa) -> [f32; OUTPUTS] 
         Isa::Portable => sums(net, rows),
         // SAFETY: `Isa::best` is the only maker of these, and it has asked the processor.
         #[cfg(target_arch = "x86_64")]
-        #[allow(unsafe_code, reason = "calls of functions compiled for a wider instruction set")]
+        #[allow(
+            unsafe_code,
+            reason = "calls of functions compiled for a wider instruction set"
+        )]
         Isa::Avx2 => unsafe { sums_avx2(net, rows) },
         #[cfg(target_arch = "x86_64")]
-        #[allow(unsafe_code, reason = "calls of functions compiled for a wider instruction set")]
+        #[allow(
+            unsafe_code,
+            reason = "calls of functions compiled for a wider instruction set"
+        )]
         Isa::Avx512 => unsafe { sums_avx512(net, rows) },
     };
     std::array::from_fn(|k| logistic(sums[k] + net.output_bias[k]))
@@ -144,7 +150,9 @@ pub(super) fn logistic(x: f32) -> f32 {
     let t = (-x).clamp(-80.0, 80.0) * std::f32::consts::LOG2_E;
     let n = (t + 0.5).floor();
     let f = (t - n) * std::f32::consts::LN_2;
-    let series = 1.0 + f * (1.0 + f * (0.5 + f * (1.0 / 6.0 + f * (1.0 / 24.0 + f * (1.0 / 120.0 + f / 720.0)))));
+    let series = 1.0
+        + f * (1.0
+            + f * (0.5 + f * (1.0 / 6.0 + f * (1.0 / 24.0 + f * (1.0 / 120.0 + f / 720.0)))));
     let power = f32::from_bits(((n as i32 + 127) as u32) << 23);
     1.0 / (1.0 + series * power)
 }
@@ -155,7 +163,9 @@ mod tests {
     use crate::rollout::random::Random;
 
     fn noise(random: &mut Random, n: usize) -> Vec<Lane> {
-        (0..n).map(|_| std::array::from_fn(|_| random.unit() as f32 - 0.5)).collect()
+        (0..n)
+            .map(|_| std::array::from_fn(|_| random.unit() as f32 - 0.5))
+            .collect()
     }
 
     #[test]
@@ -171,7 +181,10 @@ mod tests {
         for _ in 0..200 {
             let rows: Vec<u16> = (0..40).map(|_| random.below(100) as u16).collect();
             let portable = forward(&net, &rows, Isa::Portable).map(f32::to_bits);
-            assert_eq!(forward(&net, &rows, Isa::best()).map(f32::to_bits), portable);
+            assert_eq!(
+                forward(&net, &rows, Isa::best()).map(f32::to_bits),
+                portable
+            );
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2") {
                 assert_eq!(forward(&net, &rows, Isa::Avx2).map(f32::to_bits), portable);

@@ -22,7 +22,11 @@ pub struct Network {
 impl Network {
     /// Prepares the contact and the race network.
     pub fn new([contact, race]: &[Weights; 2]) -> Self {
-        Network { contact: contact.expand(Class::Contact), race: race.expand(Class::Race), isa: Isa::best() }
+        Network {
+            contact: contact.expand(Class::Contact),
+            race: race.expand(Class::Race),
+            isa: Isa::best(),
+        }
     }
 
     /// The chances of the side on roll, before it rolls.
@@ -48,16 +52,29 @@ pub fn finished(board: &Board) -> Option<Chances> {
         debug_assert!(side.iter().all(|&n| n == 0));
         let gammon = other.iter().map(|&n| u32::from(n)).sum::<u32>() == 15;
         let backgammon = gammon && other[18..].iter().any(|&n| n > 0);
-        [1.0, f32::from(u8::from(gammon)), f32::from(u8::from(backgammon))]
+        [
+            1.0,
+            f32::from(u8::from(gammon)),
+            f32::from(u8::from(backgammon)),
+        ]
     };
     let (mine, theirs) = (board.on_roll(), board.opponent());
     if theirs == &[0; 25] {
         let [_, gammon, backgammon] = value(theirs, mine);
-        return Some(Chances { lose_gammon: gammon, lose_backgammon: backgammon, ..Chances::default() });
+        return Some(Chances {
+            lose_gammon: gammon,
+            lose_backgammon: backgammon,
+            ..Chances::default()
+        });
     }
     if mine == &[0; 25] {
         let [win, gammon, backgammon] = value(mine, theirs);
-        return Some(Chances { win, win_gammon: gammon, win_backgammon: backgammon, ..Chances::default() });
+        return Some(Chances {
+            win,
+            win_gammon: gammon,
+            win_backgammon: backgammon,
+            ..Chances::default()
+        });
     }
     None
 }
@@ -65,7 +82,11 @@ pub fn finished(board: &Board) -> Option<Chances> {
 /// Takes out what the rules exclude: a gammon against a side that has borne
 /// off, a backgammon that is out of reach, more gammons than wins.
 #[inline]
-fn possible(board: &Board, class: Class, [win, mut wg, mut wb, mut lg, mut lb]: [f32; 5]) -> Chances {
+fn possible(
+    board: &Board,
+    class: Class,
+    [win, mut wg, mut wb, mut lg, mut lb]: [f32; 5],
+) -> Chances {
     let off = board.off();
     if off[1] > 0 {
         wg = 0.0;

@@ -65,7 +65,12 @@ pub fn write(networks: &[Weights; 2]) -> Vec<u8> {
         for n in [Layout::of(class).unit_count(), weights.hidden] {
             out.extend((n as u32).to_le_bytes());
         }
-        for part in [&weights.input[..], &weights.bias, &weights.output, &weights.output_bias] {
+        for part in [
+            &weights.input[..],
+            &weights.bias,
+            &weights.output,
+            &weights.output_bias,
+        ] {
             out.extend(part.iter().flat_map(|w| w.to_le_bytes()));
         }
     }
@@ -85,14 +90,23 @@ pub fn read(bytes: &[u8]) -> Result<[Weights; 2]> {
         return Err(corrupt("the file is shorter than its checksum"));
     };
     let Some(rest) = body.strip_prefix(MAGIC) else {
-        return Err(Error::unsupported("no weights file of version 1: it does not begin with `etnet 1`"));
+        return Err(Error::unsupported(
+            "no weights file of version 1: it does not begin with `etnet 1`",
+        ));
     };
     if crc32fast::hash(body) != u32::from_le_bytes(*crc) {
-        return Err(corrupt("the checksum differs: the file is damaged, get it again"));
+        return Err(corrupt(
+            "the checksum differs: the file is damaged, get it again",
+        ));
     }
     let mut words = rest.as_chunks::<4>().0.iter();
     let mut network = |class: Class| -> Result<Weights> {
-        let mut number = || words.next().map(|w| u32::from_le_bytes(*w) as usize).ok_or_else(|| corrupt("cut short"));
+        let mut number = || {
+            words
+                .next()
+                .map(|w| u32::from_le_bytes(*w) as usize)
+                .ok_or_else(|| corrupt("cut short"))
+        };
         let (units, hidden) = (number()?, number()?);
         let expected = Layout::of(class).unit_count();
         if units != expected || hidden == 0 || hidden % 64 != 0 || hidden > 4096 {
@@ -101,14 +115,28 @@ pub fn read(bytes: &[u8]) -> Result<[Weights; 2]> {
             )));
         }
         let mut floats = |n: usize| -> Result<Vec<f32>> {
-            let out: Vec<f32> = words.by_ref().take(n).map(|w| f32::from_le_bytes(*w)).collect();
-            if out.len() < n { Err(corrupt("cut short")) } else { Ok(out) }
+            let out: Vec<f32> = words
+                .by_ref()
+                .take(n)
+                .map(|w| f32::from_le_bytes(*w))
+                .collect();
+            if out.len() < n {
+                Err(corrupt("cut short"))
+            } else {
+                Ok(out)
+            }
         };
         let (input, bias) = (floats(units * hidden)?, floats(hidden)?);
         let output = floats(OUTPUTS * hidden)?;
         let mut output_bias = [0.0; OUTPUTS];
         output_bias.copy_from_slice(&floats(OUTPUTS)?);
-        Ok(Weights { hidden, input, bias, output, output_bias })
+        Ok(Weights {
+            hidden,
+            input,
+            bias,
+            output,
+            output_bias,
+        })
     };
     let networks = [network(CLASSES[0])?, network(CLASSES[1])?];
     if words.next().is_some() || rest.len() % 4 != 0 {
