@@ -7,17 +7,15 @@
 //! rolls of the value after the best play. Races in which both sides are home
 //! are exact. Everything follows from `--seed`; one thread.
 
-mod bearoff;
 mod judge;
 mod learn;
 
 use std::time::Instant;
 
-use bearoff::HomeRaces;
 use clap::Parser;
 use endtable::bearoff::Board;
 use endtable::bearoff::plays::{Plays, ROLLS};
-use endtable::rollout::Chances;
+use endtable::rollout::{Chances, HomeRaces};
 use endtable::rollout::network::features::{Active, Class, encode};
 use endtable::rollout::network::{Network, finished, weights};
 use endtable::rollout::random::Random;

@@ -2,8 +2,17 @@
 
 pub mod allocate;
 pub mod chances;
+pub mod dice;
+pub mod evaluate;
+pub mod game;
+mod home_races;
 pub mod network;
 pub mod random;
+pub mod schedule;
+pub mod stakes;
 pub mod statistics;
 
 pub use chances::Chances;
+pub use evaluate::{EndTable, Evaluator, Player};
+pub use home_races::HomeRaces;
+pub use network::Network;

@@ -1,9 +1,9 @@
 //! Exact values of races in which both sides are home: the one-sided six-point
 //! database in memory, computed plainly from the rules.
 
-use endtable::bearoff::board::{BAR, Board, CHEQUERS, Points};
-use endtable::bearoff::plays::{Plays, ROLLS};
-use endtable::rollout::Chances;
+use super::Chances;
+use crate::bearoff::board::{BAR, Board, CHEQUERS, Points};
+use crate::bearoff::plays::{Plays, ROLLS};
 
 /// Rolls after which every position is off.
 const ROLL_LIMIT: usize = 32;
