@@ -15,10 +15,10 @@ use std::time::Instant;
 use clap::Parser;
 use endtable::bearoff::Board;
 use endtable::bearoff::plays::{Plays, ROLLS};
-use endtable::rollout::{Chances, HomeRaces};
 use endtable::rollout::network::features::{Active, Class, encode};
 use endtable::rollout::network::{Network, finished, weights};
 use endtable::rollout::random::Random;
+use endtable::rollout::{Chances, HomeRaces};
 use learn::Learner;
 
 #[derive(Parser)]

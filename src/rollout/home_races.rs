@@ -1,7 +1,8 @@
 //! Exact values of races in which both sides are home: the one-sided six-point
 //! database in memory, computed plainly from the rules.
 
-use super::Chances;
+use super::{Chances, EndTable};
+use crate::Result;
 use crate::bearoff::board::{BAR, Board, CHEQUERS, Points};
 use crate::bearoff::plays::{Plays, ROLLS};
 
@@ -23,7 +24,7 @@ pub struct HomeRaces {
 }
 
 impl HomeRaces {
-    /// Computes all of them.
+    /// Computes all of them; takes about a second.
     pub fn new() -> Self {
         let mut binomial = vec![[0usize; 7]; 22];
         for n in 0..22 {
@@ -138,6 +139,16 @@ impl HomeRaces {
         out.win_gammon = out.win_gammon.clamp(0.0, out.win);
         out.lose_gammon = out.lose_gammon.clamp(0.0, 1.0 - out.win);
         Some(out)
+    }
+}
+
+impl EndTable for HomeRaces {
+    fn name(&self) -> String {
+        "one-sided table of six points, computed in memory".to_owned()
+    }
+
+    fn chances(&self, board: &Board) -> Result<Option<Chances>> {
+        Ok(HomeRaces::chances(self, board))
     }
 }
 

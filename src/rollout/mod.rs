@@ -1,6 +1,7 @@
 //! Rollouts: Monte Carlo with allocation of trials.
 
 pub mod allocate;
+pub mod backgammon;
 pub mod chances;
 pub mod dice;
 pub mod evaluate;
@@ -12,6 +13,7 @@ pub mod schedule;
 pub mod stakes;
 pub mod statistics;
 
+pub use backgammon::Rollout;
 pub use chances::Chances;
 pub use evaluate::{EndTable, Evaluator, Player};
 pub use home_races::HomeRaces;

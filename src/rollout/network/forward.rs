@@ -1,8 +1,8 @@
 //! The forward pass: one hidden layer over sums of rows.
 //!
-//! The same code is compiled for the instruction sets that help. It uses
-//! separate multiplications and additions in a fixed order, in lanes of 16,
-//! so that every machine gives the same bits.
+//! Multiplications and additions are separate and have a fixed order, in lanes
+//! of 16, so that the portable code here and the vector code beside it give
+//! the same bits on every machine.
 
 /// Numbers that are worked on side by side.
 pub(super) const LANES: usize = 16;
@@ -61,43 +61,30 @@ impl Isa {
 #[inline]
 pub(super) fn forward(net: &Expanded, rows: &[u16], isa: Isa) -> [f32; OUTPUTS] {
     let sums = match isa {
-        Isa::Portable => sums(net, rows),
+        Isa::Portable => portable(net, rows),
         // SAFETY: `Isa::best` is the only maker of these, and it has asked the processor.
         #[cfg(target_arch = "x86_64")]
         #[allow(
             unsafe_code,
             reason = "calls of functions compiled for a wider instruction set"
         )]
-        Isa::Avx2 => unsafe { sums_avx2(net, rows) },
+        Isa::Avx2 => unsafe { super::x86::avx2(net, rows) },
         #[cfg(target_arch = "x86_64")]
         #[allow(
             unsafe_code,
             reason = "calls of functions compiled for a wider instruction set"
         )]
-        Isa::Avx512 => unsafe { sums_avx512(net, rows) },
+        Isa::Avx512 => unsafe { super::x86::avx512(net, rows) },
     };
     std::array::from_fn(|k| logistic(sums[k] + net.output_bias[k]))
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn sums_avx2(net: &Expanded, rows: &[u16]) -> [f32; OUTPUTS] {
-    sums(net, rows)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn sums_avx512(net: &Expanded, rows: &[u16]) -> [f32; OUTPUTS] {
-    sums(net, rows)
-}
-
 /// Lanes of the hidden layer that are summed up at a time, so that they stay
 /// in registers.
-const TILE: usize = 4;
+pub(super) const TILE: usize = 4;
 
 /// The weighted sums of the outputs, without their bias.
-#[inline(always)]
-fn sums(net: &Expanded, rows: &[u16]) -> [f32; OUTPUTS] {
+fn portable(net: &Expanded, rows: &[u16]) -> [f32; OUTPUTS] {
     let mut partial = [[0f32; LANES]; OUTPUTS];
     for tile in (0..net.lanes).step_by(TILE) {
         let mut hidden: [Lane; TILE] = std::array::from_fn(|t| net.bias[tile + t]);
@@ -124,17 +111,20 @@ fn sums(net: &Expanded, rows: &[u16]) -> [f32; OUTPUTS] {
             }
         }
     }
-    partial.map(|lane| {
-        let mut lane = lane;
-        let mut width = LANES;
-        while width > 1 {
-            width /= 2;
-            for i in 0..width {
-                lane[i] += lane[i + width];
-            }
+    partial.map(total)
+}
+
+/// The sum of a lane: halves are added until one number is left.
+#[inline(always)]
+pub(super) fn total(mut lane: Lane) -> f32 {
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for i in 0..width {
+            lane[i] += lane[i + width];
         }
-        lane[0]
-    })
+    }
+    lane[0]
 }
 
 /// The activation of a hidden unit: from −1 to 1, steepest at 0.

@@ -4,10 +4,13 @@
 pub mod features;
 mod forward;
 pub mod weights;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use self::features::{Class, encode};
 use self::forward::{Expanded, Isa, forward};
 use self::weights::Weights;
+use crate::Result;
 use crate::bearoff::Board;
 use crate::rollout::Chances;
 
@@ -19,7 +22,19 @@ pub struct Network {
     isa: Isa,
 }
 
+/// The weights that come with the crate; `docs/rollouts.md` tells how they were
+/// trained.
+const BUILT_IN: &[u8] = include_bytes!("weights.bin");
+
 impl Network {
+    /// The network that comes with the crate.
+    ///
+    /// # Errors
+    /// None, unless the crate was built from a damaged copy.
+    pub fn built_in() -> Result<Self> {
+        weights::read(BUILT_IN).map(|networks| Network::new(&networks))
+    }
+
     /// Prepares the contact and the race network.
     pub fn new([contact, race]: &[Weights; 2]) -> Self {
         Network {
