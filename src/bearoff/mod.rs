@@ -6,6 +6,8 @@ pub mod distribution;
 pub mod generate;
 pub mod gnubg;
 pub mod notation;
+pub mod play_notation;
+pub mod plays;
 pub mod position;
 pub mod position_id;
 pub mod schema;
@@ -13,4 +15,5 @@ pub mod xgid;
 
 pub use board::{Board, Points};
 pub use database::Database;
+pub use plays::{Play, Plays};
 pub use position::Position;
