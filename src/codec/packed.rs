@@ -250,7 +250,8 @@ mod vectors {
         out: &mut [u32],
     ) -> bool {
         let active = parts.widths.len();
-        let room = (from + bits) / 8 + 4 <= parts.data.len();
+        // Lanes are 32 bits wide, and so must be the number of any bit.
+        let room = (from + bits) / 8 + 4 <= parts.data.len() && from + bits <= i32::MAX as usize;
         // Eight widths and eight bases are loaded at a time, whole.
         let table_room = active.next_multiple_of(8) * 2 + active + 4 <= bytes.len();
         if !room || !table_room || parts.first + active > out.len() {

@@ -19,8 +19,9 @@ use crate::{Error, Limits, Result};
 const FRONT_BYTES: u64 = 4096;
 /// Budget of a reader's own cache in bytes.
 const CACHE_BYTES: usize = 16 << 20;
-/// Records that [`Chunks`] reads at a time, roughly.
+/// Records that [`Chunks`] reads at a time, roughly, and their values at most.
 const CHUNK_RECORDS: u64 = 4096;
+const CHUNK_VALUES: u64 = 4 << 20;
 
 /// How a table is opened.
 #[derive(Debug, Clone, Default)]
@@ -112,6 +113,8 @@ struct ColumnReader {
     codec: Arc<dyn Codec>,
     access: Access,
     index: BlockIndex,
+    /// Bytes of a stored block, at most.
+    longest: usize,
     /// A bit for each block whose checksum was found right, when the source
     /// lies in memory: each block is checked once, before it is first used.
     checked: Vec<AtomicU64>,
@@ -187,6 +190,12 @@ impl Reader {
         let header = Header::parse(&front)?;
         let described = u64::from(header.schema_bytes);
         Limits::check("the schema in bytes", described, limits.schema_bytes)?;
+        if len < least {
+            return Err(Error::corrupt(
+                "H-1",
+                format!("{len} bytes, a table has at least {least}; fetch or make it again"),
+            ));
+        }
         if least + described > len {
             return Err(Error::corrupt(
                 "H-5",
@@ -268,6 +277,7 @@ impl Reader {
                 access: codec.access(),
                 codec,
                 checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
+                longest: column.longest_block(),
                 index,
                 cache_id: cache_id + i as u64,
                 grid: Grid::new(column),
@@ -426,7 +436,8 @@ impl Reader {
         Chunks {
             reader: self,
             next: 0,
-            step: unit * CHUNK_RECORDS.div_ceil(unit),
+            step: (unit * CHUNK_RECORDS.div_ceil(unit))
+                .min(CHUNK_VALUES / self.width.max(1) as u64),
         }
     }
 
@@ -493,7 +504,7 @@ impl Reader {
         block: u64,
         bytes: &'a [u8],
     ) -> Result<&'a [u8]> {
-        let (offset, length) = column.index.locate(block)?;
+        let (offset, length) = locate(column, block)?;
         let stored = usize::try_from(offset)
             .ok()
             .and_then(|from| bytes.get(from..from + length))
@@ -589,7 +600,7 @@ impl Reader {
         if let Some(bytes) = self.source.bytes() {
             return f(self.payload_in(column, block, bytes)?);
         }
-        let (offset, length) = column.index.locate(block)?;
+        let (offset, length) = locate(column, block)?;
         let mut stored = vec![0; length];
         self.source.read_at(offset, &mut stored)?;
         check_block(column, block, offset, &stored)?;
@@ -711,6 +722,24 @@ impl Iterator for Chunks<'_> {
         let read = self.reader.read(first, &mut values);
         Some(read.map(|()| Chunk { first, values }))
     }
+}
+
+/// Finds a block in the file, and refuses a length that no codec needs before
+/// memory is taken for it.
+#[inline]
+fn locate(column: &ColumnReader, block: u64) -> Result<(u64, usize)> {
+    let (offset, length) = column.index.locate(block)?;
+    if length > column.longest {
+        return Err(Error::corrupt(
+            "B-8",
+            format!(
+                "block {block} of column '{}' has {length} bytes, at most {} expected",
+                column.column.name, column.longest
+            ),
+        )
+        .at(offset));
+    }
+    Ok((offset, length))
 }
 
 /// Compares a stored block with its checksum.
