@@ -243,12 +243,15 @@ impl BlockIndex {
             .checked_mul(8)
             .and_then(|n| usize::try_from(n).ok())
             .unwrap_or(usize::MAX);
-        let knots = cursor
+        let knots: Vec<u64> = cursor
             .take(knot_bytes)?
             .chunks_exact(8)
             .filter_map(|chunk| chunk.first_chunk::<8>())
             .map(|chunk| u64::from_le_bytes(*chunk))
             .collect();
+        if !knots.is_sorted() {
+            return Err(Error::corrupt("I-6", "the knots of the index descend"));
+        }
         let delta_bytes = usize::try_from(packed_bytes(blocks, delta_bits)).unwrap_or(usize::MAX);
         let mut deltas = cursor.take(delta_bytes)?.to_vec();
         deltas.extend_from_slice(&[0; PADDING]);

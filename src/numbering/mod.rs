@@ -59,7 +59,7 @@ pub fn open(name: &str, version: u16, params: &Properties) -> Result<Arc<dyn Num
 fn required(params: &Properties, key: &str) -> Result<u64> {
     params.unsigned(key).ok_or_else(|| {
         Error::corrupt(
-            "numbering",
+            "N-1",
             format!("the numbering has no unsigned parameter `{key}`"),
         )
     })
@@ -68,7 +68,7 @@ fn required(params: &Properties, key: &str) -> Result<u64> {
 /// A parameter from a file that the constructor refused is the file's fault.
 fn blame_file<T>(made: Result<T>) -> Result<T> {
     made.map_err(|error| match error {
-        Error::Invalid { message } => Error::corrupt("numbering", message),
+        Error::Invalid { message } => Error::corrupt("N-2", message),
         other => other,
     })
 }

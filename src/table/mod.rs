@@ -3,13 +3,14 @@
 
 mod cache;
 mod canonical;
+mod layout;
 mod reader;
 mod verify;
 mod writer;
 
 pub use cache::{BlockCache, CacheStatistics};
 pub use reader::{Chunk, Chunks, OpenOptions, Reader};
-pub use verify::{Verified, verify};
+pub use verify::{Verified, verify, verify_within};
 pub use writer::{Summary, WriteOptions, Writer, write};
 
 use crate::Result;

@@ -26,8 +26,9 @@ const BATCH_AHEAD: usize = 32;
 /// Bytes before and behind a record's estimated beginning that are asked for.
 const RECORD_SLACK: usize = 12;
 const RECORD_REACH: usize = 36;
-/// Records that [`Chunks`] reads at a time, roughly.
+/// Records that [`Chunks`] reads at a time, roughly, and their values at most.
 const CHUNK_RECORDS: u64 = 4096;
+const CHUNK_VALUES: u64 = 4 << 20;
 
 /// How a table is opened.
 #[derive(Debug, Clone, Default)]
@@ -123,6 +124,8 @@ struct ColumnReader {
     /// See [`Codec::head_share`].
     head_share: usize,
     index: BlockIndex,
+    /// Bytes of a stored block, at most.
+    longest: usize,
     /// A bit for each block whose checksum was found right, when the source
     /// lies in memory: each block is checked once, before it is first used.
     checked: Vec<AtomicU64>,
@@ -238,6 +241,12 @@ impl Reader {
         let header = Header::parse(&front)?;
         let described = u64::from(header.schema_bytes);
         Limits::check("the schema in bytes", described, limits.schema_bytes)?;
+        if len < least {
+            return Err(Error::corrupt(
+                "H-1",
+                format!("{len} bytes, a table has at least {least}; fetch or make it again"),
+            ));
+        }
         if least + described > len {
             return Err(Error::corrupt(
                 "H-5",
@@ -320,6 +329,7 @@ impl Reader {
                 head_share: codec.head_share(),
                 codec,
                 checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
+                longest: column.longest_block(),
                 index,
                 cache_id: cache_id + i as u64,
                 grid: Grid::new(column),
@@ -579,7 +589,8 @@ impl Reader {
         Chunks {
             reader: self,
             next: 0,
-            step: unit * CHUNK_RECORDS.div_ceil(unit),
+            step: (unit * CHUNK_RECORDS.div_ceil(unit))
+                .min(CHUNK_VALUES / self.width.max(1) as u64),
         }
     }
 
@@ -726,7 +737,7 @@ impl Reader {
         place: Place,
         f: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<T> {
-        let (offset, length) = column.index.locate(place.block)?;
+        let (offset, length) = locate(column, place.block)?;
         if let Some(bytes) = self.source.bytes() {
             let located = Located {
                 place,
@@ -875,6 +886,24 @@ fn payload_in<'a>(column: &ColumnReader, located: Located, bytes: &'a [u8]) -> O
     }
     let (payload, _) = stored.split_last_chunk::<BLOCK_CHECKSUM_BYTES>()?;
     Some(payload)
+}
+
+/// Finds a block in the file, and refuses a length that no codec needs before
+/// memory is taken for it.
+#[inline]
+fn locate(column: &ColumnReader, block: u64) -> Result<(u64, usize)> {
+    let (offset, length) = column.index.locate(block)?;
+    if length > column.longest {
+        return Err(Error::corrupt(
+            "B-8",
+            format!(
+                "block {block} of column '{}' has {length} bytes, at most {} expected",
+                column.column.name, column.longest
+            ),
+        )
+        .at(offset));
+    }
+    Ok((offset, length))
 }
 
 /// Compares a stored block with its checksum.

@@ -79,6 +79,11 @@ impl Working {
                 )),
                 _ => Error::io("create the working file", e),
             })?;
+        Self::start(file, path, segments, what)
+    }
+
+    /// A file without any segment yet.
+    fn start(file: File, path: &Path, segments: Vec<Option<Segment>>, what: &str) -> Result<Self> {
         write_all_at(&file, &header(what), 0)
             .map_err(|e| Error::io("write the working file", e))?;
         let backing = Backing::File {
