@@ -2,6 +2,7 @@
 
 mod flat;
 mod flat_plan;
+pub mod kings;
 mod multiset;
 mod multiset_plan;
 mod pair;
