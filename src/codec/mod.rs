@@ -57,6 +57,36 @@ pub trait Plan: Send + Sync {
     /// number `first`, slot-major; [`NO_SLOT`] where the relation leads out of
     /// the block or does not exist. Every other entry is less than its slot.
     fn references(&self, first: u64, count: usize, out: &mut Vec<u16>);
+
+    /// The numbering's knowledge of rows of 64 records, for codec `context`.
+    fn rows(&self) -> Option<&dyn Rows> {
+        None
+    }
+}
+
+/// A numbering whose records come in rows of 64 that it knows much about.
+pub trait Rows: Send + Sync {
+    /// Which of a record's values is coded first.
+    fn first_value(&self) -> usize;
+
+    /// What is known of the row that starts at number `first`, a multiple of 64.
+    fn row(&self, first: u64) -> Row;
+
+    /// For each slot of a row the least of `values` over the slots that it is
+    /// linked to (`i16::MAX` without any): what the value coded first says about
+    /// the other one. `None` when the numbering knows no such links.
+    fn outlook(&self, row: &Row, values: &[i16; 64]) -> Option<[i16; 64]>;
+}
+
+/// Bit sets over the 64 slots of a row; the arrays go by value of the record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Slots that stand for a position; all others hold 0.
+    pub present: [u64; 2],
+    /// Two properties of slots that their values depend on.
+    pub hints: [[u64; 2]; 2],
+    /// Slots that links do not pass.
+    pub blocked: u64,
 }
 
 /// "No reference" in a [`Plan`].
