@@ -8,6 +8,7 @@
 mod lz4;
 mod packed;
 mod planes;
+pub mod rans;
 mod stored;
 mod zstd;
 
