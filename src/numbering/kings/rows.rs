@@ -179,14 +179,6 @@ impl Rows for Kings {
 }
 
 impl Plan for Kings {
-    fn kinds(&self) -> usize {
-        0
-    }
-
-    fn references(&self, _first: u64, _count: usize, out: &mut Vec<u16>) {
-        out.clear();
-    }
-
     fn rows(&self) -> Option<&dyn Rows> {
         Some(self)
     }

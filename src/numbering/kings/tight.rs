@@ -180,15 +180,7 @@ impl Tight {
     }
 }
 
-impl Plan for Tight {
-    fn kinds(&self) -> usize {
-        0
-    }
-
-    fn references(&self, _first: u64, _count: usize, out: &mut Vec<u16>) {
-        out.clear();
-    }
-}
+impl Plan for Tight {}
 
 impl Numbering for Tight {
     fn name(&self) -> &'static str {
