@@ -12,8 +12,8 @@ type Plain = ([i8; 26], i8);
 
 fn plain(board: &Board) -> Plain {
     let mut squares = [0i8; 26];
-    for point in 1..=25 {
-        squares[point] += board.on_roll()[point - 1] as i8;
+    for (square, &n) in squares[1..].iter_mut().zip(board.on_roll()) {
+        *square += n as i8;
     }
     for point in 1..=24 {
         squares[25 - point] -= board.opponent()[point - 1] as i8;
