@@ -3,8 +3,11 @@
 pub mod board;
 pub mod database;
 pub mod distribution;
+pub mod evaluate;
 pub mod gnubg;
 pub mod notation;
+pub mod play_notation;
+pub mod plays;
 pub mod position;
 pub mod position_id;
 pub mod schema;
@@ -12,4 +15,6 @@ pub mod xgid;
 
 pub use board::{Board, Points};
 pub use database::Database;
+pub use evaluate::{Evaluation, NotCovered, Tables};
+pub use plays::{Play, Plays};
 pub use position::Position;

@@ -3,6 +3,7 @@
 
 mod cache;
 mod canonical;
+pub mod library;
 mod reader;
 mod verify;
 mod writer;

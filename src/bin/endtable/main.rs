@@ -3,9 +3,11 @@
 mod bench;
 mod common;
 mod compare;
+mod eval;
 mod get;
 mod info;
 mod stats;
+mod tables;
 mod transcode;
 mod verify;
 
@@ -33,6 +35,8 @@ enum Verb {
     Verify(verify::Arguments),
     Compare(compare::Arguments),
     Bench(bench::Arguments),
+    Eval(eval::Arguments),
+    Tables(tables::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -44,6 +48,8 @@ fn main() -> ExitCode {
         Verb::Verify(arguments) => verify::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Bench(arguments) => bench::run(&arguments),
+        Verb::Eval(arguments) => eval::run(&arguments),
+        Verb::Tables(arguments) => tables::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
