@@ -15,7 +15,7 @@ use endtable::bearoff::evaluate::{CubeAction, RatedPlays};
 use endtable::bearoff::position::CubeOwner;
 use endtable::bearoff::schema::{self, Packing};
 use endtable::bearoff::{Board, Database, Evaluation, Position, Tables, board, position_id};
-use endtable::numbering::{Multiset, Numbering};
+use endtable::numbering::Multiset;
 use endtable::table::{WriteOptions, write};
 use endtable::{Error, bearoff::play_notation};
 
@@ -148,6 +148,55 @@ fn rows(dump: &str) -> BTreeMap<&str, Vec<&str>> {
     rows
 }
 
+/// The four printed distributions, from 0 to 1: both sides' last and first
+/// chequers.
+fn distributions(dump: &str) -> [[f64; 32]; 4] {
+    let mut out = [[0.0; 32]; 4];
+    let lines = dump.lines().skip_while(|line| !line.starts_with("Rolls"));
+    for line in lines
+        .skip(1)
+        .take_while(|line| !line.starts_with("Average"))
+    {
+        let numbers: Vec<&str> = line.split_whitespace().collect();
+        let roll: usize = numbers[0].parse().unwrap();
+        for (column, number) in numbers[1..].iter().enumerate() {
+            out[column][roll] = number.parse::<f64>().unwrap() / 100.0;
+        }
+    }
+    out
+}
+
+/// Winning and gammon chances by their definition, from what is printed.
+fn check_chances(seen: &Evaluation, dump: &str, board: &Board) {
+    let [us, them, our_first, their_first] = distributions(dump);
+    // The chance that `a` is over within `i` rolls, and `b` after at least
+    // `i + lead`.
+    let before = |a: &[f64; 32], b: &[f64; 32], lead: usize| -> f64 {
+        (0..32)
+            .map(|i| a[i] * b.iter().skip(i + lead).sum::<f64>())
+            .sum()
+    };
+    for (name, value, expected) in [
+        ("win", seen.win, before(&us, &them, 0)),
+        (
+            "win gammon",
+            seen.win_gammon.unwrap(),
+            before(&us, &their_first, 0),
+        ),
+        (
+            "lose gammon",
+            seen.lose_gammon.unwrap(),
+            before(&them, &our_first, 1),
+        ),
+    ] {
+        // Two dozen printed values, each off by at most half its last digit.
+        assert!(
+            (value - expected).abs() < 1e-4,
+            "{name}: {value} against {expected}: {board:?}"
+        );
+    }
+}
+
 fn check_rolls(seen: &Evaluation, dump: &str, board: &Board) {
     let rows = rows(dump);
     let rolls = seen.rolls.unwrap();
@@ -168,7 +217,7 @@ fn check_rolls(seen: &Evaluation, dump: &str, board: &Board) {
 }
 
 #[test]
-fn rolls_and_pip_counts_are_those_of_bearoffdump() {
+fn rolls_and_chances_are_those_of_bearoffdump() {
     let Some(bearoffdump) = program("bearoffdump") else {
         return;
     };
@@ -188,77 +237,58 @@ fn rolls_and_pip_counts_are_those_of_bearoffdump() {
                 .output()
                 .unwrap();
             let dump = String::from_utf8_lossy(&output.stdout);
-            check_rolls(&tables.evaluate(&board).unwrap(), &dump, &board);
+            let seen = tables.evaluate(&board).unwrap();
+            check_rolls(&seen, &dump, &board);
+            check_chances(&seen, &dump, &board);
         }
     }
 }
 
-/// Bearoffdump prints no chances of winning; gnubg's own `eval` does, from
-/// the database in its folder.
-#[cfg(unix)]
+/// Bearoffdump prints no chances of winning; gnubg's `eval` does, from the
+/// 6-point database that it ships with.
 #[test]
 fn chances_are_those_that_gnubg_evaluates() {
     let Some(gnubg) = program("gnubg") else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("gnubg-data");
-    fs::create_dir(&data).unwrap();
-    for installed in ["/usr/share/gnubg", "/usr/lib/gnubg"] {
-        for entry in fs::read_dir(installed).into_iter().flatten().flatten() {
-            let _ = std::os::unix::fs::symlink(entry.path(), data.join(entry.file_name()));
-        }
+    let Some(bd) = database("os6.bd", &["-o", "6"], folder.path()) else {
+        return;
+    };
+    let tables = tables(&bd, folder.path());
+    let boards: Vec<Board> = Boards::new(6, 15).take(pairs()).collect();
+    let mut script = "set automatic roll off\nset automatic game off\nnew game\n".to_owned();
+    for board in &boards {
+        let id = position_id::format_board(board);
+        script += &format!("set board {id}\neval\n");
     }
-    let _ = fs::remove_file(data.join("gnubg_ts0.bd"));
-    for (points, name) in [(6, "os6.bd"), (8, "os8.bd")] {
-        if points == 8 && pairs() < 1000 {
-            continue;
+    let input = folder.path().join("script");
+    fs::write(&input, script).unwrap();
+    let output = Command::new(&gnubg)
+        .args(["-t", "-q", "-r"])
+        .env("HOME", folder.path())
+        .stdin(fs::File::open(&input).unwrap())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let answers: Vec<&str> = text.split("Evaluator:").skip(1).collect();
+    assert_eq!(answers.len(), boards.len(), "{text}");
+    let mut gammons = 0;
+    for (board, answer) in boards.iter().zip(answers) {
+        let seen = tables.evaluate(board).unwrap();
+        let printed = &rows(answer)["static:"];
+        let (won, lost) = (seen.win_gammon.unwrap(), seen.lose_gammon.unwrap());
+        for (value, column) in [(seen.win, 0), (won, 1), (lost, 3)] {
+            assert!(
+                prints(value, 1.0, 3, printed[column]),
+                "{value} against {} in column {column}: {}",
+                printed[column],
+                position_id::format_board(board)
+            );
         }
-        let Some(bd) = database(name, &["-o", &points.to_string()], folder.path()) else {
-            return;
-        };
-        let own = data.join("gnubg_os.bd");
-        let _ = fs::remove_file(&own);
-        std::os::unix::fs::symlink(&bd, own).unwrap();
-        let tables = tables(&bd, folder.path());
-        let boards: Vec<Board> = Boards::new(points, 15).take(pairs()).collect();
-        let mut script = "set automatic roll off\nset automatic game off\n\
-            set evaluation chequerplay evaluation plies 0\n\
-            set evaluation cubedecision evaluation plies 0\nnew game\n"
-            .to_owned();
-        for board in &boards {
-            let id = position_id::format_board(board);
-            script += &format!("set board {id}\neval\n");
-        }
-        let input = folder.path().join("script");
-        fs::write(&input, script).unwrap();
-        let output = Command::new(&gnubg)
-            .args(["-t", "-q", "-r", "-P"])
-            .arg(&data)
-            .env("HOME", folder.path())
-            .stdin(fs::File::open(&input).unwrap())
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        let answers: Vec<&str> = text.split("Evaluator:").skip(1).collect();
-        assert_eq!(answers.len(), boards.len(), "{text}");
-        let mut gammons = 0;
-        for (board, answer) in boards.iter().zip(answers) {
-            let seen = tables.evaluate(board).unwrap();
-            let printed = &rows(answer)["static:"];
-            let (won, lost) = (seen.win_gammon.unwrap(), seen.lose_gammon.unwrap());
-            for (value, column) in [(seen.win, 0), (won, 1), (lost, 3)] {
-                assert!(
-                    prints(value, 1.0, 3, printed[column]),
-                    "{value} against {} in column {column}: {}",
-                    printed[column],
-                    position_id::format_board(board)
-                );
-            }
-            gammons += usize::from(won > 0.001 || lost > 0.001);
-        }
-        assert!(gammons * 50 > boards.len(), "only {gammons} gammons");
+        gammons += usize::from(won > 0.001 || lost > 0.001);
     }
+    assert!(gammons * 20 > boards.len(), "only {gammons} gammons");
 }
 
 #[test]
@@ -355,9 +385,10 @@ fn plays_are_rated_by_what_the_opponent_sees() {
     let lost = Position::parse("3:3 2:1 / -").unwrap().board;
     tables.rate_plays(&lost, [2, 1], None, &mut plays).unwrap();
     let list = plays.as_slice();
-    assert!(list.len() > 2 && list.iter().all(|rated| rated.equity == -1.0));
-    let best = play_notation::format(&lost, &list[0].play);
-    assert_eq!(best, "3/2 2/off");
+    assert!(list.len() > 1 && list.iter().all(|rated| rated.equity == -1.0));
+    let left = |i: usize| list[i].play.next().opponent().iter().sum::<u8>();
+    assert!(left(0) == 3 && (1..list.len()).all(|i| left(i) >= 3));
+    assert_eq!(play_notation::format(&lost, &list[0].play), "3/off");
 }
 
 #[test]

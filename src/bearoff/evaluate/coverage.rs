@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::measure::Measure;
+
 /// Why no open table covers a position, and what would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotCovered {
@@ -18,21 +20,19 @@ pub struct NotCovered {
 
 impl NotCovered {
     #[cold]
-    pub(super) fn contact(points: [usize; 2], chequers: [u8; 2]) -> Self {
+    pub(super) fn contact(sides: [Measure; 2]) -> Self {
         NotCovered {
             contact: true,
-            points,
-            chequers,
-            covered: [false; 2],
+            ..Self::sides(sides, [false; 2])
         }
     }
 
     #[cold]
-    pub(super) fn sides(points: [usize; 2], chequers: [u8; 2], covered: [bool; 2]) -> Self {
+    pub(super) fn sides(sides: [Measure; 2], covered: [bool; 2]) -> Self {
         NotCovered {
             contact: false,
-            points,
-            chequers,
+            points: sides.map(|side| side.top),
+            chequers: sides.map(|side| side.total),
             covered,
         }
     }

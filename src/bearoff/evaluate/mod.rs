@@ -5,6 +5,7 @@
 //! where neither reaches, [`NotCovered`] says what would.
 
 mod coverage;
+mod measure;
 mod one_sided;
 mod race;
 mod rated;
@@ -17,12 +18,13 @@ pub use two_sided::{CubeAction, Cubeful};
 
 use std::path::{Path, PathBuf};
 
-use super::board::{Board, Points, highest};
+use super::board::{Board, Points};
 use super::database::Database;
 use super::distribution;
 use super::schema::ROLLS;
 use crate::table::{BlockCache, OpenOptions, Reader};
 use crate::{Error, Result};
+use measure::Measure;
 use one_sided::{Distribution, OneSided};
 use two_sided::TwoSided;
 
@@ -185,7 +187,7 @@ impl Tables {
                 out.len()
             )));
         }
-        let mut held: Held = [None; 2];
+        let mut held = Held::new();
         for (board, out) in boards.iter().zip(out) {
             *out = self.evaluate_held(board, true, &mut held);
         }
@@ -193,84 +195,94 @@ impl Tables {
     }
 
     /// As [`Tables::evaluate`]; exact tables are passed over unless `exact`.
+    #[inline]
     fn evaluate_by(&self, board: &Board, exact: bool) -> Result<Evaluation> {
-        self.evaluate_held(board, exact, &mut [None; 2])
+        self.evaluate_held(board, exact, &mut Held::new())
     }
 
+    #[inline]
     fn evaluate_held(&self, board: &Board, exact: bool, held: &mut Held) -> Result<Evaluation> {
         let sides = [board.on_roll(), board.opponent()];
-        let top = sides.map(highest);
-        let total = sides.map(|side| side.iter().sum::<u8>());
-        if top[0] + top[1] > 24 {
-            return Err(Error::NotCovered(NotCovered::contact(top, total)));
+        let [us, them] = sides.map(Measure::of);
+        if us.top + them.top > 24 {
+            return Err(Error::NotCovered(NotCovered::contact([us, them])));
         }
-        let two_sided = match exact && total[0].max(total[1]) < ALL_CHEQUERS {
-            true => self
-                .two_sided
-                .iter()
-                .find(|t| t.covers(top[0].max(top[1]), total[0].max(total[1]))),
+        let one_sided = match [us, them].map(|side| self.find(side)) {
+            [Some(ours), Some(theirs)] => {
+                held.read(0, ours, sides[0], us.total)?;
+                held.read(1, theirs, sides[1], them.total)?;
+                Some([ours.id(), theirs.id()])
+            }
+            _ => None,
+        };
+        let race = one_sided.map(|ids| Evaluation {
+            one_sided: Some(ids),
+            ..race::evaluate(&held.read[0], &held.read[1], [us.pips, them.pips])
+        });
+        let (top, total) = (us.top.max(them.top), us.total.max(them.total));
+        let two_sided = match exact && total < ALL_CHEQUERS {
+            true => self.two_sided.iter().find(|t| t.covers(top, total)),
             false => None,
         };
-        let found = [0, 1].map(|side| self.find(top[side], total[side]));
-        let (evaluation, one_sided) = match found {
-            [Some(us), Some(them)] => {
-                for (side, table) in [us, them].into_iter().enumerate() {
-                    let same = |h: &(TableId, Points, Distribution)| {
-                        h.0 == table.id() && h.1 == *sides[side]
-                    };
-                    if !held[side].as_ref().is_some_and(same) {
-                        let distribution = table.read(sides[side], total[side])?;
-                        held[side] = Some((table.id(), *sides[side], distribution));
-                    }
-                }
-                match held {
-                    [Some((_, _, ours)), Some((_, _, theirs))] => (
-                        Some(race::evaluate(ours, theirs, board.pips())),
-                        Some([us.id(), them.id()]),
-                    ),
-                    _ => (None, None),
-                }
-            }
-            _ => (None, None),
-        };
-        match (two_sided, evaluation) {
-            (Some(table), evaluation) => {
-                let (cubeless, cubeful) = table.read(board)?;
-                Ok(Evaluation {
-                    win: (1.0 + cubeless) / 2.0,
-                    win_gammon: Some(0.0),
-                    lose_gammon: Some(0.0),
-                    equity_cubeless: Some(cubeless),
-                    cubeful,
-                    rolls: evaluation.and_then(|e| e.rolls),
-                    two_sided: Some(table.id()),
-                    one_sided,
-                })
-            }
-            (None, Some(evaluation)) => Ok(Evaluation {
+        if let Some(table) = two_sided {
+            let (cubeless, cubeful) = table.read(board)?;
+            return Ok(Evaluation {
+                win: (1.0 + cubeless) / 2.0,
+                win_gammon: Some(0.0),
+                lose_gammon: Some(0.0),
+                equity_cubeless: Some(cubeless),
+                cubeful,
+                rolls: race.and_then(|race| race.rolls),
+                two_sided: Some(table.id()),
                 one_sided,
-                ..evaluation
-            }),
-            (None, None) => Err(Error::NotCovered(NotCovered::sides(
-                top,
-                total,
-                found.map(|table| table.is_some()),
-            ))),
+            });
         }
+        race.ok_or_else(|| {
+            let covered = [us, them].map(|side| self.find(side).is_some());
+            Error::NotCovered(NotCovered::sides([us, them], covered))
+        })
     }
 
     /// The smallest one-sided table that covers a side, with its gammon
     /// distribution if that is needed and there is one.
     #[inline]
-    fn find(&self, top: usize, total: u8) -> Option<&OneSided> {
-        let mut covering = self.one_sided.iter().filter(|t| t.covers(top, total));
+    fn find(&self, side: Measure) -> Option<&OneSided> {
+        let mut covering = self
+            .one_sided
+            .iter()
+            .filter(|t| t.covers(side.top, side.total));
         let first = covering.next()?;
-        if total < ALL_CHEQUERS || first.has_gammon() {
+        if side.total < ALL_CHEQUERS || first.has_gammon() {
             return Some(first);
         }
         covering.find(|t| t.has_gammon()).or(Some(first))
     }
 }
 
-/// The distributions read last, of each side.
-type Held = [Option<(TableId, Points, Distribution)>; 2];
+/// The distributions read last for either side, and of what.
+struct Held {
+    of: [Option<(TableId, Points)>; 2],
+    read: [Distribution; 2],
+}
+
+impl Held {
+    #[inline]
+    fn new() -> Self {
+        Held {
+            of: [None; 2],
+            read: [Distribution::EMPTY; 2],
+        }
+    }
+
+    /// Reads a side unless it is held already; `which` is 0 or 1.
+    #[inline]
+    fn read(&mut self, which: usize, table: &OneSided, side: &Points, total: u8) -> Result<()> {
+        if self.of[which] != Some((table.id(), *side)) {
+            // Nothing is held should the reading fail.
+            self.of[which] = None;
+            table.read(side, total, &mut self.read[which])?;
+            self.of[which] = Some((table.id(), *side));
+        }
+        Ok(())
+    }
+}

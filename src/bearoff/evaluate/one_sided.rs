@@ -39,19 +39,29 @@ pub(super) struct Distribution {
     /// That the last chequer leaves on roll `i`, in units of `1 / win_unit`.
     pub(super) win: [u32; ROLLS],
     pub(super) win_unit: f64,
-    /// That the first chequer leaves on roll `i`.
+    /// That the first chequer does, where that is [`Gammon::Known`].
+    pub(super) first: [u32; ROLLS],
     pub(super) gammon: Gammon,
 }
 
-/// When a side is safe from a gammon.
+/// Whether a side can lose a gammon.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Gammon {
     /// It has borne off already.
     Safe,
-    /// Its chances of bearing the first chequer off, in units of `1 / unit`.
-    Rolls([u32; ROLLS], f64),
-    /// It is not, and the table does not tell.
+    /// [`Distribution::first`] tells, in units of `1 / unit`.
+    Known(f64),
+    /// It can, and the table does not tell.
     Unknown,
+}
+
+impl Distribution {
+    pub(super) const EMPTY: Distribution = Distribution {
+        win: [0; ROLLS],
+        win_unit: 1.0,
+        first: [0; ROLLS],
+        gammon: Gammon::Safe,
+    };
 }
 
 impl OneSided {
@@ -119,43 +129,38 @@ impl OneSided {
         top <= self.side.points() && total <= self.side.chequers()
     }
 
-    /// The distributions of a side that the table covers.
+    /// The distributions of a side of `total` chequers that the table covers.
     #[inline]
-    pub(super) fn read(&self, side: &Points, total: u8) -> Result<Distribution> {
+    pub(super) fn read(&self, side: &Points, total: u8, out: &mut Distribution) -> Result<()> {
         let number = self.side.rank(&side[..self.side.points()])?;
-        let mut found = Distribution {
-            win: [0; ROLLS],
-            win_unit: self.win_unit,
-            gammon: Gammon::Safe,
+        out.win_unit = self.win_unit;
+        out.gammon = match self.gammon_unit {
+            _ if total < super::ALL_CHEQUERS => Gammon::Safe,
+            Some(unit) => Gammon::Known(unit),
+            None => Gammon::Unknown,
         };
-        let in_danger = total == super::ALL_CHEQUERS;
-        if in_danger {
-            found.gammon = match self.gammon_unit {
-                Some(unit) => Gammon::Rolls([0; ROLLS], unit),
-                None => Gammon::Unknown,
-            };
-        }
+        let in_danger = matches!(out.gammon, Gammon::Known(_));
         match (&self.layout, &self.database) {
             (Layout::Columns { win, gammon }, Database::Table(reader)) => {
-                reader.get_column(*win, number, &mut found.win)?;
-                if let (Gammon::Rolls(rolls, _), Some(column)) = (&mut found.gammon, gammon) {
-                    reader.get_column(*column, number, rolls)?;
+                reader.get_column(*win, number, &mut out.win)?;
+                if let (true, Some(column)) = (in_danger, gammon) {
+                    reader.get_column(*column, number, &mut out.first)?;
                 }
             }
             (Layout::Record { width, win, gammon }, database) => {
                 let mut record = [0; WIDEST];
                 let record = &mut record[..*width];
                 database.records().read(number, record)?;
-                found.win.copy_from_slice(&record[*win..][..ROLLS]);
-                if let (Gammon::Rolls(rolls, _), Some(at)) = (&mut found.gammon, gammon) {
-                    rolls.copy_from_slice(&record[*at..][..ROLLS]);
+                out.win.copy_from_slice(&record[*win..][..ROLLS]);
+                if let (true, Some(at)) = (in_danger, gammon) {
+                    out.first.copy_from_slice(&record[*at..][..ROLLS]);
                 }
             }
             (Layout::Columns { .. }, Database::Gnubg(_)) => {
                 return Err(Error::invalid("a gnubg database has no columns"));
             }
         }
-        Ok(found)
+        Ok(())
     }
 }
 

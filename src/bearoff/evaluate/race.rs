@@ -1,7 +1,8 @@
 //! A race between two one-sided distributions.
 //!
-//! All sums are whole numbers, so that they are exact and vectorise: chances
-//! of at most 24 bits make products that 32 of still fit 64 bits.
+//! All sums are whole numbers and so exact: chances of at most 24 bits keep
+//! every one of them within 64 bits. One pass from the last roll to the first
+//! makes them all by addition and one multiplication a roll.
 
 use super::one_sided::{Distribution, Gammon};
 use super::{Evaluation, ROLLS, distribution};
@@ -19,100 +20,97 @@ pub struct Rolls {
     pub wastage: f64,
 }
 
-/// `i` and `i²` for roll `i`.
-const ONCE: [u32; ROLLS] = powers(1);
-const SQUARED: [u32; ROLLS] = powers(2);
-
-const fn powers(exponent: u32) -> [u32; ROLLS] {
-    let mut out = [0; ROLLS];
-    let mut i = 0;
-    while i < ROLLS {
-        out[i] = (i as u32).pow(exponent);
-        i += 1;
-    }
-    out
-}
-
 /// Chances and rolls of both sides; `pips` are their pip counts.
 #[inline]
 pub(super) fn evaluate(us: &Distribution, them: &Distribution, pips: [u32; 2]) -> Evaluation {
-    let unit = us.win_unit * them.win_unit;
-    // When we leave on roll i, they have had i − 1 rolls and need i or more.
-    let win = ahead(&us.win, &later(&them.win)) / unit;
-    let win_gammon = match &them.gammon {
+    let (mut ours, mut theirs) = (Sums::default(), Sums::default());
+    let mut ahead = 0;
+    for i in (1..ROLLS).rev() {
+        theirs.add(them.win[i]);
+        ours.add(us.win[i]);
+        // When we leave on roll i, they have had i − 1 and need i or more.
+        ahead += u64::from(us.win[i]) * theirs.later;
+    }
+    theirs.later += u64::from(them.win[0]);
+    ours.later += u64::from(us.win[0]);
+    ahead += u64::from(us.win[0]) * theirs.later;
+    let win = (ahead as f64 / (us.win_unit * them.win_unit)).min(1.0);
+    let win_gammon = match them.gammon {
         Gammon::Safe => Some(0.0),
-        Gammon::Rolls(rolls, unit) => Some(ahead(&us.win, &later(rolls)) / (us.win_unit * unit)),
+        Gammon::Known(unit) => Some(before(&us.win, &them.first, 0) as f64 / (us.win_unit * unit)),
         Gammon::Unknown => None,
     };
     // When they leave on roll i, we have had i rolls and need i + 1 or more.
-    let lose_gammon = match &us.gammon {
+    let lose_gammon = match us.gammon {
         Gammon::Safe => Some(0.0),
-        Gammon::Rolls(rolls, unit) => {
-            let mut needed = later(rolls);
-            needed.rotate_left(1);
-            needed[ROLLS - 1] = 0;
-            Some(ahead(&them.win, &needed) / (them.win_unit * unit))
+        Gammon::Known(unit) => {
+            Some(before(&them.win, &us.first, 1) as f64 / (them.win_unit * unit))
         }
         Gammon::Unknown => None,
     };
-    let win = win.min(1.0);
-    let equity = |won: f64, lost: f64| 2.0 * win - 1.0 + won - lost;
     Evaluation {
         win,
         win_gammon,
         lose_gammon,
         equity_cubeless: win_gammon
             .zip(lose_gammon)
-            .map(|(won, lost)| equity(won, lost)),
+            .map(|(won, lost)| 2.0 * win - 1.0 + won - lost),
         cubeful: None,
-        rolls: Some([rolls(&us.win, pips[0]), rolls(&them.win, pips[1])]),
+        rolls: Some([ours.rolls(pips[0]), theirs.rolls(pips[1])]),
         two_sided: None,
         one_sided: None,
     }
 }
 
-/// For each `i`, the chance of needing `i` rolls or more.
-#[inline]
-fn later(chances: &[u32; ROLLS]) -> [u32; ROLLS] {
-    let mut sums = [0; ROLLS];
-    let mut sum = 0u32;
-    for (out, &chance) in sums.iter_mut().zip(chances).rev() {
-        sum += chance;
-        *out = sum;
-    }
-    sums
+/// Sums over a distribution `p`, from the last roll down to the first.
+#[derive(Default)]
+struct Sums {
+    /// Σ p over the rolls so far: needing this roll or a later one.
+    later: u64,
+    /// Σ of `later`: after roll 1 it is Σ i·p.
+    once: u64,
+    /// Σ of `once`: after roll 1 it is Σ i·(i + 1)/2·p.
+    twice: u64,
 }
 
-/// Σ `a[i] · b[i]`.
-#[inline]
-fn ahead(a: &[u32; ROLLS], b: &[u32; ROLLS]) -> f64 {
-    dot(a, b) as f64
+impl Sums {
+    #[inline]
+    fn add(&mut self, chance: u32) {
+        self.later += u64::from(chance);
+        self.once += self.later;
+        self.twice += self.once;
+    }
+
+    /// Mean and so on, once all rolls are in.
+    #[inline]
+    fn rolls(&self, pips: u32) -> Rolls {
+        if self.later == 0 {
+            return Rolls::default();
+        }
+        let total = self.later as f64;
+        let mean = self.once as f64 / total;
+        let squares = (2 * self.twice - self.once) as f64 / total;
+        let epc = distribution::effective_pips(mean);
+        Rolls {
+            mean,
+            deviation: (squares - mean * mean).max(0.0).sqrt(),
+            epc,
+            wastage: epc - f64::from(pips),
+        }
+    }
 }
 
+/// Pairs in which `a` leaves on a roll `i` and `b` needs `i + lead` or more;
+/// `lead` is 0 or 1.
 #[inline]
-fn dot(a: &[u32; ROLLS], b: &[u32; ROLLS]) -> u64 {
-    a.iter()
-        .zip(b)
-        .map(|(&a, &b)| u64::from(a) * u64::from(b))
-        .sum()
-}
-
-#[inline]
-fn rolls(chances: &[u32; ROLLS], pips: u32) -> Rolls {
-    let total: u64 = chances.iter().map(|&c| u64::from(c)).sum();
-    if total == 0 {
-        return Rolls::default();
+fn before(a: &[u32; ROLLS], b: &[u32; ROLLS], lead: usize) -> u64 {
+    let (mut later, mut sum) = (0, 0);
+    for (&a, &b) in a.iter().zip(b).rev() {
+        let needed = later;
+        later += u64::from(b);
+        sum += u64::from(a) * if lead == 0 { later } else { needed };
     }
-    let total = total as f64;
-    let mean = dot(chances, &ONCE) as f64 / total;
-    let squares = dot(chances, &SQUARED) as f64 / total;
-    let epc = distribution::effective_pips(mean);
-    Rolls {
-        mean,
-        deviation: (squares - mean * mean).max(0.0).sqrt(),
-        epc,
-        wastage: epc - f64::from(pips),
-    }
+    sum
 }
 
 #[cfg(test)]
@@ -133,23 +131,25 @@ mod tests {
         sum
     }
 
-    fn distribution_of(win: [u32; ROLLS], gammon: Gammon) -> Distribution {
+    fn distribution_of(win: [u32; ROLLS], first: [u32; ROLLS]) -> Distribution {
+        let total = |x: &[u32; ROLLS]| f64::from(x.iter().sum::<u32>());
         Distribution {
             win,
-            win_unit: f64::from(win.iter().sum::<u32>()),
-            gammon,
+            win_unit: total(&win),
+            first,
+            gammon: Gammon::Known(total(&first)),
         }
     }
 
     proptest! {
         #[test]
         fn chances_are_those_of_counting_all_pairs(
-            a in prop::array::uniform32(1u32..2048), b in prop::array::uniform32(0u32..2048),
-            c in prop::array::uniform32(0u32..2048), d in prop::array::uniform32(1u32..2048),
+            a in prop::array::uniform32(1u32..2048), b in prop::array::uniform32(1u32..2048),
+            c in prop::array::uniform32(1u32..2048), d in prop::array::uniform32(1u32..2048),
         ) {
             let total = |x: &[u32; ROLLS]| f64::from(x.iter().sum::<u32>());
-            let us = distribution_of(a, Gammon::Rolls(b, total(&b)));
-            let them = distribution_of(d, Gammon::Rolls(c, total(&c)));
+            let us = distribution_of(a, b);
+            let them = distribution_of(d, c);
             let seen = evaluate(&us, &them, [10, 20]);
             let near = |x: f64, y: f64| (x - y).abs() < 1e-12;
             prop_assert!(near(seen.win, plain(&a, &d, 1) as f64 / (total(&a) * total(&d))));
@@ -169,6 +169,6 @@ mod tests {
 
     #[test]
     fn an_empty_distribution_divides_nothing_by_zero() {
-        assert_eq!(rolls(&[0; ROLLS], 7), Rolls::default());
+        assert_eq!(Sums::default().rolls(7), Rolls::default());
     }
 }
