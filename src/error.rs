@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::bearoff::NotCovered;
+
 /// Shorthand for a result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -60,6 +62,9 @@ pub enum Error {
         /// What was expected, what was found and what to do.
         message: String,
     },
+    /// No open table covers the position.
+    #[error("not covered: {0}")]
+    NotCovered(NotCovered),
     /// The caller asked that the work be stopped.
     #[error("interrupted")]
     Interrupted,
@@ -132,7 +137,7 @@ impl Error {
             | Error::Limit { path, .. } => {
                 path.get_or_insert_with(|| file.to_path_buf());
             }
-            Error::Invalid { .. } | Error::Interrupted => {}
+            Error::Invalid { .. } | Error::NotCovered(_) | Error::Interrupted => {}
         }
         self
     }

@@ -7,8 +7,18 @@ use std::path::Path;
 use super::gnubg::GnubgFile;
 use super::schema::{self, Packing};
 use crate::format::Schema;
-use crate::table::{OpenOptions, Reader, Records};
+use crate::table::{OpenOptions, Reader, Records, library};
 use crate::{Error, Result};
+
+/// Whether a file that begins with `start` is a database of gnubg's.
+fn is_gnubg(start: &[u8]) -> bool {
+    start.starts_with(b"gnubg-")
+}
+
+/// Whether a file that begins with `start` is of either make.
+pub fn is_known(start: &[u8]) -> bool {
+    library::is_table(start) || is_gnubg(start)
+}
 
 /// An open file, known by its content and never by its name.
 #[derive(Debug)]
@@ -37,10 +47,10 @@ impl Database {
         File::open(path)
             .and_then(|file| file.take(8).read_to_end(&mut start))
             .map_err(|e| Error::io("open the file", e).in_file(path))?;
-        if start.starts_with(b"gnubg-") {
+        if is_gnubg(&start) {
             return GnubgFile::open(path).map(|file| Database::Gnubg(Box::new(file)));
         }
-        if start.starts_with(b"\x89ETB") || start.is_empty() {
+        if library::is_table(&start) || start.is_empty() {
             return open_table(path).map(|reader| Database::Table(Box::new(reader)));
         }
         Err(Error::corrupt(

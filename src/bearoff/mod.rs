@@ -3,6 +3,7 @@
 pub mod board;
 pub mod database;
 pub mod distribution;
+pub mod evaluate;
 pub mod generate;
 pub mod gnubg;
 pub mod notation;
@@ -15,5 +16,6 @@ pub mod xgid;
 
 pub use board::{Board, Points};
 pub use database::Database;
+pub use evaluate::{Evaluation, NotCovered, Tables};
 pub use plays::{Play, Plays};
 pub use position::Position;

@@ -4,6 +4,7 @@
 mod cache;
 mod canonical;
 mod layout;
+pub mod library;
 mod reader;
 mod verify;
 mod writer;

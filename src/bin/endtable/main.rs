@@ -3,10 +3,12 @@
 mod bench;
 mod common;
 mod compare;
+mod eval;
 mod get;
 mod info;
 mod make;
 mod stats;
+mod tables;
 mod transcode;
 mod verify;
 
@@ -35,6 +37,8 @@ enum Verb {
     Verify(verify::Arguments),
     Compare(compare::Arguments),
     Bench(bench::Arguments),
+    Eval(eval::Arguments),
+    Tables(tables::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +51,8 @@ fn main() -> ExitCode {
         Verb::Verify(arguments) => verify::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Bench(arguments) => bench::run(&arguments),
+        Verb::Eval(arguments) => eval::run(&arguments),
+        Verb::Tables(arguments) => tables::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
