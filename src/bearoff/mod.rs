@@ -2,6 +2,7 @@
 
 pub mod board;
 pub mod database;
+pub mod deep;
 pub mod distribution;
 pub mod evaluate;
 pub mod generate;
