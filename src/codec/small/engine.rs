@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use super::layout::{LANES, LEFT, MAX_REFERENCES, PREVIOUS, outside_class, stride};
-use super::layout::{FRACTION, WEIGHT_BITS};
+use super::layout::{FRACTION, SYMBOLS, WEIGHT_BITS};
 use super::model::{Cell, Model, Set};
 use super::predict::{self, Inputs, Lanes, Sample, Window};
-use crate::codec::{MAX_KINDS, Plan, Shape, Slot};
+use crate::codec::rans::Tables;
+use crate::codec::{Plan, Shape, Slot};
 
 /// A model made ready for values of one type.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ pub(super) struct Engine<T> {
     anchor_facts: Vec<Facts>,
     /// Zeros, for residuals of what has none.
     zeros: Vec<u16>,
+    /// The clusters' tables and bins, for decoding.
+    pub(super) tables: Tables,
+    pub(super) bins: Vec<[(u32, u32); SYMBOLS]>,
     vector: bool,
 }
 
@@ -29,11 +33,11 @@ pub(super) struct Engine<T> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     /// Place of the first value that isn't 0.
-    first: u16,
+    pub(super) first: u16,
     /// Mean place, rounded down, the values being weights.
-    mean: u8,
+    pub(super) mean: u8,
     /// Mean magnitude of the residuals of a record of average length.
-    residual: u16,
+    pub(super) residual: u16,
 }
 
 /// The records of a block, as far as they are known.
@@ -44,6 +48,13 @@ pub(super) struct Records<T> {
     facts: Vec<Facts>,
     slots: Vec<Slot>,
     lanes: Vec<Lanes>,
+}
+
+/// A record's own values, and what is predicted of them.
+pub(super) struct Parts<'a, T> {
+    pub(super) values: &'a mut [T],
+    pub(super) residuals: &'a mut [u16],
+    pub(super) lanes: &'a [Lanes],
 }
 
 /// How one record is predicted; its lanes are in [`Records`].
@@ -78,6 +89,14 @@ pub(super) struct Expected {
     pub(super) lane: usize,
 }
 
+impl Expected {
+    /// Of a value outside of the window, where the base has `base`.
+    #[inline(always)]
+    pub(super) fn outside<T: Sample>(base: T) -> Self {
+        Self { prediction: base.wide() << FRACTION, class: outside_class(base.into()), lane: LANES }
+    }
+}
+
 /// Errors of the values of a record that came before.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Feedback {
@@ -89,9 +108,12 @@ impl Feedback {
     /// What the errors so far add to a prediction.
     #[inline(always)]
     pub(super) fn correction(&self, cell: &Cell, lane: usize) -> i64 {
-        let Some(&[a, b, c, d]) = cell.feedback.get(lane) else {
-            return 0;
-        };
+        cell.feedback.get(lane).map_or(0, |&weights| self.weighted(weights))
+    }
+
+    /// The errors so far, weighted.
+    #[inline(always)]
+    pub(super) fn weighted(&self, [a, b, c, d]: [i16; 4]) -> i64 {
         let [x, y, z] = self.errors;
         let weighted = i64::from(a) * x + i64::from(b) * y + i64::from(c) * z + i64::from(d) * self.sum;
         weighted >> WEIGHT_BITS
@@ -142,6 +164,9 @@ impl<T: Sample> Engine<T> {
             anchor_facts,
             zeros: vec![0; stride],
             vector,
+            // Clusters have equally many symbols, so that this can't fail.
+            tables: Tables::new(model.clusters.iter().map(|c| &c.table)).unwrap_or_default(),
+            bins: model.clusters.iter().map(|c| c.bins).collect(),
             model,
         }
     }
@@ -200,7 +225,6 @@ impl<T: Sample> Engine<T> {
         let (kinds, margin) = set.map_or((&[][..], 0), |set: &Set| {
             (set.kinds.get(..set.count).unwrap_or_default(), set.margin)
         });
-        let mut first = u16::MAX;
         for (&kind, reference) in kinds.iter().zip(&mut prepared.references) {
             let back = if usize::from(kind) == PREVIOUS {
                 1
@@ -209,19 +233,14 @@ impl<T: Sample> Engine<T> {
             };
             // The set's kinds are among those that exist, so this is in the block.
             *reference = (slot as u16).wrapping_sub(back);
-            let facts = records.facts.get(usize::from(*reference)).copied().unwrap_or_default();
-            first = first.min(facts.first);
         }
         prepared.count = kinds.len();
         let base_facts = match prepared.reference(0) {
             Some(base) => records.facts.get(base).copied().unwrap_or_default(),
-            None => {
-                first = anchor_facts.first;
-                anchor_facts
-            }
+            None => anchor_facts,
         };
         if model.spread {
-            prepared.start = usize::from(first.saturating_sub(u16::from(margin)));
+            prepared.start = usize::from(base_facts.first.saturating_sub(u16::from(margin)));
             let last = self.width.saturating_sub(LANES);
             prepared.window = usize::from(base_facts.mean.saturating_sub(7)).min(last);
         }
@@ -231,7 +250,7 @@ impl<T: Sample> Engine<T> {
 
     /// Predicts a record's lanes.
     #[inline]
-    fn predict(&self, records: &mut Records<T>, prepared: &Prepared) {
+    pub(super) fn predict(&self, records: &mut Records<T>, prepared: &Prepared) {
         self.each_window(records, prepared, |engine, inputs, cell, lanes| engine.window(inputs, cell, lanes));
     }
 
@@ -313,11 +332,7 @@ impl<T: Sample> Engine<T> {
             },
             _ => {
                 let base = self.base_row(records, prepared).get(place).copied().unwrap_or_default();
-                Expected {
-                    prediction: base.wide() << FRACTION,
-                    class: outside_class(base.into()),
-                    lane: LANES,
-                }
+                Expected::outside(base)
             }
         }
     }
@@ -361,6 +376,41 @@ impl<T: Sample> Engine<T> {
         }
     }
 
+    /// The parts of the record in `slot` that decoding it needs, its values
+    /// from `place` on, with what is kept behind them.
+    #[inline(always)]
+    pub(super) fn parts<'a>(&self, records: &'a mut Records<T>, slot: usize, place: usize) -> Parts<'a, T> {
+        let row = slot * self.stride + LEFT + place..(slot + 1) * self.stride;
+        Parts {
+            values: records.rows.get_mut(row.clone()).unwrap_or_default(),
+            residuals: records.residuals.get_mut(row).unwrap_or_default(),
+            lanes: &records.lanes,
+        }
+    }
+
+    /// [`Engine::complete`] for a distribution with a known sum.
+    #[inline(always)]
+    pub(super) fn complete_spread(&self, records: &mut Records<T>, slot: usize, total: u32) {
+        let row = slot * self.stride + LEFT..slot * self.stride + LEFT + self.width;
+        let values = records.rows.get(row.clone()).unwrap_or_default();
+        let first = values.iter().position(|&v| v.into() != 0).unwrap_or(0) as u16;
+        let moment = if T::NARROW && self.width <= 256 {
+            // At most 65535 · 255.
+            u64::from((0..).zip(values).map(|(place, &v)| place * v.into()).sum::<u32>())
+        } else {
+            (0..).zip(values).map(|(place, &v)| place * u64::from(v.into())).sum()
+        };
+        let mean = match u32::try_from(moment) {
+            Ok(moment) => u64::from(moment / total),
+            Err(_) => moment / u64::from(total),
+        };
+        let residuals = records.residuals.get(row).unwrap_or_default();
+        let sum: u32 = residuals.iter().map(|&r| u32::from(r)).sum();
+        if let Some(to) = records.facts.get_mut(slot) {
+            *to = Facts { first, mean: mean.min(255) as u8, residual: (sum >> 3).min(65535) as u16 };
+        }
+    }
+
     /// Copies the k-th reference (or the anchor, for the base of a record that
     /// has none) to the record in `slot`; false where there is no such reference.
     pub(super) fn copy(&self, records: &mut Records<T>, prepared: &Prepared, k: usize, slot: usize) -> bool {
@@ -379,19 +429,43 @@ impl<T: Sample> Engine<T> {
         }
         true
     }
-
-    pub(super) fn anchor_of(&self, prepared: &Prepared) -> usize {
-        prepared.anchor
-    }
 }
 
 /// The references of a record in `slot` that exist in its block.
+#[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub(super) fn available(described: &Slot, slot: usize) -> u16 {
+    portable_available(described, slot)
+}
+
+/// The references of a record in `slot` that exist in its block.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+#[allow(unsafe_code)] // SSE2 is part of x86-64
+pub(super) fn available(described: &Slot, slot: usize) -> u16 {
+    use std::arch::x86_64::*;
+    // SAFETY: `back` is 32 bytes.
+    unsafe {
+        let back: *const __m128i = described.back.as_ptr().cast();
+        let (low, high) = (_mm_loadu_si128(back), _mm_loadu_si128(back.add(1)));
+        let zero = _mm_setzero_si128();
+        let slots = _mm_set1_epi16(slot as i16);
+        // 0 < back <= slot: a saturating difference of 0, and back not 0.
+        let inside = |b| _mm_andnot_si128(_mm_cmpeq_epi16(b, zero), _mm_cmpeq_epi16(_mm_subs_epu16(b, slots), zero));
+        let one = _mm_set1_epi16(1);
+        let mask = |a, b| _mm_movemask_epi8(_mm_packs_epi16(a, b)) as u16 & (u16::MAX >> 1);
+        let ones = mask(_mm_cmpeq_epi16(low, one), _mm_cmpeq_epi16(high, one));
+        mask(inside(low), inside(high)) | u16::from(slot > 0 && ones == 0) << PREVIOUS
+    }
+}
+
+/// [`available`] without vectors.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub(super) fn portable_available(described: &Slot, slot: usize) -> u16 {
     let slot = slot as u16;
     let mut mask = 0;
     let mut previous = slot > 0;
-    for (kind, &back) in described.back.iter().take(MAX_KINDS).enumerate() {
+    for (kind, &back) in described.back.iter().take(crate::codec::MAX_KINDS).enumerate() {
         mask |= u16::from(back.wrapping_sub(1) < slot) << kind;
         previous &= back != 1;
     }

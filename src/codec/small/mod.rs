@@ -4,6 +4,7 @@
 //! `spec/small.md` defines the arithmetic, `docs/small.md` tells what was tried.
 
 mod contexts;
+mod decode;
 mod engine;
 mod layout;
 mod model;
@@ -19,11 +20,12 @@ mod train;
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use self::decode::decode;
 use self::engine::{Engine, Feedback, Prepared, Records, rounded};
-use self::layout::{MODES, mode, split};
+use self::layout::{mode, split};
 use self::model::Model;
 use self::predict::Sample;
-use super::rans::{Decoder, Encoder, EncoderTable};
+use super::rans::{Encoder, EncoderTable};
 use super::{Access, Codec, Plan, SampleBlock, Shape};
 use crate::{Error, Properties, Result};
 
@@ -288,102 +290,4 @@ fn code_values<T: Sample>(
             }
         }
     }
-}
-
-/// Decodes the first `wanted` records of a block; `all` if these are all.
-fn decode<T: Sample>(
-    engine: &Engine<T>,
-    records: &mut Records<T>,
-    first: u64,
-    wanted: usize,
-    all: bool,
-    bytes: &[u8],
-    plan: &dyn Plan,
-) -> Result<()> {
-    let model = &*engine.model;
-    let mut decoder = Decoder::new(bytes)?;
-    engine.begin(plan, first, wanted, records);
-    let with_modes = decoder.raw(1) == 1;
-    let free = decoder.raw(1) == 1;
-    let total = model.total.filter(|_| !free);
-    let mut before = mode::PREDICTED;
-    for slot in 0..wanted {
-        let prepared = engine.prepare(records, slot);
-        if with_modes {
-            let Some(table) = model.modes.get(usize::from(before) % MODES) else { break };
-            before = decoder.symbol(table).symbol;
-        }
-        let copied = match before {
-            mode::FIRST => engine.copy(records, &prepared, 0, slot),
-            mode::SECOND => engine.copy(records, &prepared, 1, slot),
-            _ => {
-                let start = if before == mode::WHOLE { 0 } else { prepared.start };
-                decode_values(engine, records, &prepared, slot, (start, total), &mut decoder)?
-            }
-        };
-        if !copied {
-            return Err(Error::corrupt(
-                "small-2",
-                format!("record {slot} of the block copies a reference that it does not have"),
-            ));
-        }
-        engine.complete(records, slot);
-    }
-    if all { decoder.finish() } else { Ok(()) }
-}
-
-/// Decodes the values of a record; true, or an error.
-#[inline(always)]
-fn decode_values<T: Sample>(
-    engine: &Engine<T>,
-    records: &mut Records<T>,
-    prepared: &Prepared,
-    slot: usize,
-    (start, total): (usize, Option<u32>),
-    decoder: &mut Decoder<'_>,
-) -> Result<bool> {
-    let model = &*engine.model;
-    let Some(cell) = model.cells.get(prepared.cell) else { return Ok(true) };
-    let mut feedback = Feedback::default();
-    let mut dynamic = 0u8;
-    let bounded = total.is_some();
-    let mut rest = total.unwrap_or(0);
-    for place in start..engine.width {
-        let expected = engine.expected(records, prepared, place);
-        let context = model.contexts.get(usize::from(expected.class));
-        let cluster = context.and_then(|c| c.get(usize::from(dynamic))).copied().unwrap_or(0);
-        let Some(cluster) = model.clusters.get(usize::from(cluster)) else { break };
-        let decoded = decoder.symbol(&cluster.table);
-        dynamic = decoded.tag & 15;
-        let (base, bits) = cluster.bins.get(usize::from(decoded.symbol)).copied().unwrap_or_default();
-        let magnitude = i64::from(base) + i64::from(decoder.raw(bits));
-        let residual = magnitude ^ -i64::from(decoded.symbol & 1);
-        let mut largest = engine.largest.get(place).copied().unwrap_or(0);
-        if bounded {
-            largest = largest.min(rest);
-        }
-        let predicted = rounded(expected.prediction, feedback.correction(cell, expected.lane), largest);
-        let value = predicted + residual;
-        let Some(value) = u32::try_from(value).ok().filter(|&v| v <= largest) else {
-            return Err(Error::corrupt(
-                "small-3",
-                format!("value {place} of record {slot} of the block is {value}, at most {largest} expected"),
-            ));
-        };
-        engine.keep(records, slot, place, value, residual);
-        feedback.note(value, expected.prediction, model.spread);
-        if bounded {
-            rest -= value;
-            if rest == 0 {
-                return Ok(true);
-            }
-        }
-    }
-    if bounded {
-        return Err(Error::corrupt(
-            "small-4",
-            format!("the values of record {slot} of the block sum to {rest} less than all others do"),
-        ));
-    }
-    Ok(true)
 }
