@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use endtable::bearoff::gnubg::{self, Export, GnubgFile};
 use endtable::bearoff::{Position, notation as plain, position_id, xgid};
-use endtable::codec::{self, Access, Codec, SampleBlock, Shape};
+use endtable::codec::{self, Codec, SampleBlock, Shape};
 use endtable::format::{
     BlockIndex, CodecId, Column, Field, Footer, HEADER_BYTES, Header, Kind, NumberingId, Schema,
 };
@@ -206,38 +206,40 @@ fn sample(shape: &Shape, first: u64) -> SampleBlock {
     }
 }
 
-type Opened = (Arc<dyn Codec>, Properties, u16);
-
-thread_local! {
-    static OPENED: RefCell<HashMap<(usize, usize), Opened>> = RefCell::default();
+/// A codec that encodes, one that decodes, and what opened it.
+#[derive(Clone)]
+struct Trained {
+    encoder: Arc<dyn Codec>,
+    decoder: Arc<dyn Codec>,
 }
 
-/// The codec for a shape, trained once, with its parameters and version.
-fn trained(name: usize, at: usize) -> Opened {
-    OPENED.with_borrow_mut(|all| {
-        let entry = all.entry((name, at)).or_insert_with(|| {
-            let (shape, numbering) = &shapes()[at];
-            let blocks: Vec<_> = (0..16).map(|b| sample(shape, b * BLOCK as u64)).collect();
-            let options = Properties::new().with("dictionary_bytes", 256);
-            let name = codec::NAMES[name];
-            let encoder = codec::build(name, shape, &options, &**numbering, &blocks).unwrap();
-            let (params, version) = (encoder.params(), encoder.version());
-            let codec = codec::open(name, version, &params, shape).unwrap();
-            (codec, params, version)
-        });
-        (Arc::clone(&entry.0), entry.1.clone(), entry.2)
-    })
+thread_local! {
+    static TRAINED: RefCell<HashMap<(usize, usize), Trained>> = RefCell::default();
+}
+
+/// The codec for a shape, trained once.
+fn trained(name: usize, at: usize) -> Trained {
+    let make = || {
+        let (shape, numbering) = &shapes()[at];
+        let blocks: Vec<_> = (0..16).map(|b| sample(shape, b * BLOCK as u64)).collect();
+        let options = Properties::new().with("dictionary_bytes", 256);
+        let name = codec::NAMES[name];
+        let encoder = codec::build(name, shape, &options, &**numbering, &blocks).unwrap();
+        let decoder = codec::open(name, encoder.version(), &encoder.params(), shape).unwrap();
+        Trained { encoder, decoder }
+    };
+    TRAINED.with_borrow_mut(|all| all.entry((name, at)).or_insert_with(make).clone())
 }
 
 /// A payload for [`codec_decode`] that a codec has made; for seeds.
 pub(crate) fn payload(name: usize, shape: usize) -> Vec<u8> {
-    let (codec, _, _) = trained(name, shape);
+    let codec = trained(name, shape).encoder;
     let (layout, numbering) = &shapes()[shape];
     let mut out = vec![name as u8, shape as u8, 0, 2, BLOCK as u8 - 1];
     let block = sample(layout, 2 * BLOCK as u64);
     codec
         .encode(block.first, &block.values, &**numbering, &mut out)
-        .unwrap();
+        .unwrap_or_else(|e| panic!("codec {name}, shape {shape}: {e}"));
     out
 }
 
@@ -251,10 +253,11 @@ pub(crate) fn codec_decode(data: &[u8]) {
     let first = u64::from(input.byte() % 64) * BLOCK as u64;
     let count = usize::from(input.byte()) % BLOCK + 1;
     let (shape, numbering) = &shapes()[at];
-    let (mut codec, params, version) = trained(name, at);
+    let Trained { encoder, decoder } = trained(name, at);
+    let mut codec = decoder;
     if damage != 0 {
         let mut damaged = Properties::new();
-        for (key, value) in params.iter() {
+        for (key, value) in encoder.params().iter() {
             let mut value = value.clone();
             if let Value::Bytes(bytes) = &mut value {
                 for _ in 0..damage % 4 {
@@ -270,7 +273,7 @@ pub(crate) fn codec_decode(data: &[u8]) {
             }
             damaged.set(key, value);
         }
-        match codec::open(codec::NAMES[name], version, &damaged, shape) {
+        match codec::open(codec::NAMES[name], codec.version(), &damaged, shape) {
             Ok(opened) => codec = opened,
             Err(_) => return,
         }
@@ -299,9 +302,9 @@ pub(crate) fn codec_decode(data: &[u8]) {
     }
     records.chunks(width).for_each(in_range);
     // What was decoded can be encoded, and comes back.
-    if codec.access() == Access::Slot {
+    if damage == 0 {
         let mut again = Vec::new();
-        codec.encode(first, &records, plan, &mut again).unwrap();
+        encoder.encode(first, &records, plan, &mut again).unwrap();
         let mut back = vec![0; records.len()];
         codec.decode(first, count, &again, plan, &mut back).unwrap();
         assert_eq!(back, records);
