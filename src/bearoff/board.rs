@@ -107,9 +107,10 @@ impl Board {
             .map(|side| CHEQUERS.saturating_sub(side.iter().sum()))
     }
 
-    /// Whether the sides can still meet.
+    /// Whether the sides can still meet; never once a side is off.
     pub fn contact(&self) -> bool {
-        highest(&self.sides[0]) + highest(&self.sides[1]) > 24
+        let [mine, theirs] = self.sides.map(|side| highest(&side));
+        mine > 0 && theirs > 0 && mine + theirs > 24
     }
 
     /// Whether side `side` (0 on roll) stands on the bar before six points.

@@ -4,6 +4,7 @@ pub mod board;
 pub mod database;
 pub mod distribution;
 pub mod evaluate;
+pub mod generate;
 pub mod gnubg;
 pub mod notation;
 pub mod play_notation;

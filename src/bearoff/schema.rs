@@ -76,10 +76,7 @@ pub fn schema(kind: Kind, packing: &Packing) -> Result<Schema> {
     let side = kind.side()?;
     let (content, columns) = match kind {
         Kind::OneSided { gammon, .. } => {
-            let mut columns = vec![packing.column("win", positions, vec![distribution("win", 16)])];
-            if gammon {
-                columns.push(gammon_column(packing, &side, distribution("gammon", 16))?);
-            }
+            let columns = distributions(&side, ROLLS as u32, gammon, 16, packing)?;
             ("bearoff one-sided", columns)
         }
         Kind::Normal { .. } => {
@@ -148,15 +145,52 @@ pub fn schema(kind: Kind, packing: &Packing) -> Result<Schema> {
             id(&Pair::new(side.points(), side.chequers())?)
         }
     };
-    let properties = Properties::new()
-        .with_text("content", content)
-        .with_text("made_by", concat!("endtable ", env!("CARGO_PKG_VERSION")));
     Ok(Schema {
         positions,
-        properties,
+        properties: properties(content),
         numbering,
         columns,
     })
+}
+
+/// The schema of a one-sided table that gnubg has no kind of database for:
+/// chances of `bits` bits, those of the last chequer on roll 0 to `rolls − 1`.
+pub fn one_sided(
+    side: &Multiset,
+    rolls: u32,
+    gammon: bool,
+    bits: u8,
+    packing: &Packing,
+) -> Result<Schema> {
+    Ok(Schema {
+        positions: side.len(),
+        properties: properties("bearoff one-sided"),
+        numbering: id(side),
+        columns: distributions(side, rolls, gammon, bits, packing)?,
+    })
+}
+
+fn properties(content: &str) -> Properties {
+    Properties::new()
+        .with_text("content", content)
+        .with_text("made_by", concat!("endtable ", env!("CARGO_PKG_VERSION")))
+}
+
+/// The column `win` and, where wanted, `gammon`.
+fn distributions(
+    side: &Multiset,
+    rolls: u32,
+    gammon: bool,
+    bits: u8,
+    packing: &Packing,
+) -> Result<Vec<Column>> {
+    let win = vec![distribution("win", rolls, bits)];
+    let mut columns = vec![packing.column("win", side.len(), win)];
+    if gammon {
+        let gammon = distribution("gammon", ROLLS as u32, bits);
+        columns.push(gammon_column(packing, side, gammon)?);
+    }
+    Ok(columns)
 }
 
 /// The kind of gnubg database that could hold a table's records.
@@ -250,16 +284,10 @@ fn id(numbering: &dyn Numbering) -> NumberingId {
     }
 }
 
-/// A field of 32 chances of 16 or 24 bits.
-fn distribution(name: &str, bits: u8) -> Field {
+/// A field of the chances of leaving on each roll, of 16 or 24 bits.
+fn distribution(name: &str, rolls: u32, bits: u8) -> Field {
     let certain = u32::MAX >> (32 - bits);
-    Field::unsigned(
-        name,
-        ROLLS as u32,
-        certain,
-        "probability",
-        u64::from(certain),
-    )
+    Field::unsigned(name, rolls, certain, "probability", u64::from(certain))
 }
 
 /// The column of the first chequer's leaving: certain on roll 0 unless all

@@ -8,6 +8,8 @@
 mod lz4;
 mod packed;
 mod planes;
+pub mod rans;
+mod small;
 mod stored;
 mod zstd;
 
@@ -46,21 +48,75 @@ impl Shape {
     }
 }
 
-/// What a numbering knows about which records resemble each other: for each
-/// slot of a block, up to [`Plan::kinds`] earlier slots of the same block.
+/// What a numbering knows about which records resemble each other.
 pub trait Plan: Send + Sync {
-    /// How many references a slot may have; the k-th always means the same
-    /// relation (such as "highest chequer one pip lower").
-    fn kinds(&self) -> usize;
+    /// How many references a slot may have, at most [`MAX_KINDS`]; the k-th
+    /// always means the same relation (such as "highest chequer one pip lower").
+    fn kinds(&self) -> usize {
+        0
+    }
 
-    /// Fills `out` with `count × kinds()` slots for the block that starts at
-    /// number `first`, slot-major; [`NO_SLOT`] where the relation leads out of
-    /// the block or does not exist. Every other entry is less than its slot.
-    fn references(&self, first: u64, count: usize, out: &mut Vec<u16>);
+    /// Classes that [`Slot::class`] tells apart, at most 16.
+    fn classes(&self) -> usize {
+        1
+    }
+
+    /// Anchors that [`Slot::anchor`] tells apart, at most 65,536.
+    fn anchors(&self) -> usize {
+        1
+    }
+
+    /// Describes the records from number `first` on, one for each of `out`.
+    fn describe(&self, _first: u64, out: &mut [Slot]) {
+        out.fill(Slot::default());
+    }
+
+    /// The numbering's knowledge of rows of 64 records, for codec `context`.
+    fn rows(&self) -> Option<&dyn Rows> {
+        None
+    }
 }
 
-/// "No reference" in a [`Plan`].
-pub const NO_SLOT: u16 = u16::MAX;
+/// A numbering whose records come in rows of 64 that it knows much about.
+pub trait Rows: Send + Sync {
+    /// Which of a record's values is coded first.
+    fn first_value(&self) -> usize;
+
+    /// What is known of the row that starts at number `first`, a multiple of 64.
+    fn row(&self, first: u64) -> Row;
+
+    /// For each slot of a row the least of `values` over the slots that it is
+    /// linked to (`i16::MAX` without any): what the value coded first says about
+    /// the other one. `None` when the numbering knows no such links.
+    fn outlook(&self, row: &Row, values: &[i16; 64]) -> Option<[i16; 64]>;
+}
+
+/// Bit sets over the 64 slots of a row; the arrays go by value of the record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Slots that stand for a position; all others hold 0.
+    pub present: [u64; 2],
+    /// Two properties of slots that their values depend on.
+    pub hints: [[u64; 2]; 2],
+    /// Slots that links do not pass.
+    pub blocked: u64,
+}
+
+/// The most references of a [`Slot`].
+pub const MAX_KINDS: usize = 15;
+
+/// What a [`Plan`] tells of one record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(align(32))]
+pub struct Slot {
+    /// How many records back the reference of each kind is; 0 where the
+    /// relation does not exist. The codec leaves out what lies before its block.
+    pub back: [u16; MAX_KINDS + 1],
+    /// Records of an anchor resemble each other wherever they are.
+    pub anchor: u16,
+    /// Records of a class depend on their references in the same way.
+    pub class: u8,
+}
 
 /// How a codec reaches one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +142,13 @@ pub trait Codec: Send + Sync {
 
     /// How one record is reached.
     fn access(&self) -> Access;
+
+    /// For [`Access::Slot`] codecs, how much of a block usually lies before its
+    /// records, in 256ths: readers ask for the memory of a record before they
+    /// know where it is.
+    fn head_share(&self) -> usize {
+        0
+    }
 
     /// Appends the bytes of a block that starts at number `first`.
     /// `values.len()` is a multiple of the width, at most a full block.
@@ -131,12 +194,13 @@ pub struct SampleBlock {
 }
 
 /// The names of all codecs, fastest first.
-pub const NAMES: [&str; 4] = ["stored", "lz4", "packed", "zstd"];
+pub const NAMES: [&str; 5] = ["stored", "lz4", "packed", "zstd", "small"];
 
 /// Values of a column that training the codec `name` wants to see, at most.
 pub fn sample_values(name: &str) -> usize {
     match name {
         zstd::NAME => 8 << 20,
+        small::NAME => 16 << 20,
         _ => 0,
     }
 }
@@ -145,7 +209,7 @@ pub fn sample_values(name: &str) -> usize {
 /// measured to give the best look-up time and size together.
 pub fn default_block_positions(name: &str) -> u32 {
     match name {
-        packed::NAME => 32,
+        packed::NAME | small::NAME => 32,
         _ => 64,
     }
 }
@@ -156,7 +220,7 @@ pub fn build(
     name: &str,
     shape: &Shape,
     options: &Properties,
-    _plan: &dyn Plan,
+    plan: &dyn Plan,
     sample: &[SampleBlock],
 ) -> Result<Arc<dyn Codec>> {
     Ok(match name {
@@ -164,6 +228,7 @@ pub fn build(
         lz4::NAME => Arc::new(lz4::Lz4::new(shape.clone())),
         packed::NAME => Arc::new(packed::Packed::new(shape.clone())),
         zstd::NAME => Arc::new(zstd::Zstd::train(shape.clone(), options, sample)?),
+        small::NAME => Arc::new(small::Small::train(shape, plan, sample)?),
         _ => {
             return Err(Error::invalid(format!(
                 "no codec is called '{name}'; there are {}",
@@ -185,6 +250,7 @@ pub fn open(
         lz4::NAME => Arc::new(lz4::Lz4::new(shape.clone())),
         packed::NAME => Arc::new(packed::Packed::new(shape.clone())),
         zstd::NAME => Arc::new(zstd::Zstd::open(shape.clone(), params)?),
+        small::NAME => Arc::new(small::Small::open(shape, params)?),
         _ => {
             return Err(Error::unsupported(format!(
                 "codec '{name}'; this version knows {}: update endtable",

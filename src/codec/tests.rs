@@ -5,14 +5,7 @@ use proptest::prelude::*;
 
 struct NoPlan;
 
-impl Plan for NoPlan {
-    fn kinds(&self) -> usize {
-        0
-    }
-    fn references(&self, _first: u64, _count: usize, out: &mut Vec<u16>) {
-        out.clear();
-    }
-}
+impl Plan for NoPlan {}
 
 /// Records of the given bit lengths, some of them mostly zero.
 fn block() -> impl Strategy<Value = (Vec<u8>, Vec<u32>)> {

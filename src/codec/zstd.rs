@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use ::zstd::bulk::{Compressor, Decompressor};
-use ::zstd::zstd_safe::CParameter;
+use ::zstd::zstd_safe::{CParameter, find_frame_compressed_size};
 
 use super::{Access, Codec, Plan, SampleBlock, Shape, planes};
 use crate::{Error, Properties, Result};
@@ -138,6 +138,10 @@ impl Codec for Zstd {
         _plan: &dyn Plan,
         out: &mut [u32],
     ) -> Result<()> {
+        // The library would also read several frames, one after the other.
+        if find_frame_compressed_size(bytes) != Ok(bytes.len()) {
+            return Err(Error::corrupt("B-6", "the payload is not one zstd frame"));
+        }
         let mut context = match pop(&self.decompressors) {
             Some(context) => context,
             None => Decompressor::with_dictionary(&self.dictionary).map_err(|e| {

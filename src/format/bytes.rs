@@ -2,6 +2,9 @@
 
 use crate::{Error, Properties, Result, Value};
 
+/// Properties of one list, at most: each new key is compared with all before.
+const MOST_PROPERTIES: usize = 256;
+
 /// Reads primitives front to back; every read is checked against the end.
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
@@ -73,6 +76,12 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn properties(&mut self) -> Result<Properties> {
         let count = self.u16()?;
+        if usize::from(count) > MOST_PROPERTIES {
+            return Err(Error::corrupt(
+                "S-3",
+                format!("{count} properties in one list, at most {MOST_PROPERTIES} allowed"),
+            ));
+        }
         let mut out = Properties::new();
         for _ in 0..count {
             let key = self.text(true)?;
@@ -167,7 +176,13 @@ impl Sink {
     }
 
     pub(super) fn properties(&mut self, properties: &Properties) -> Result<()> {
-        self.count16(properties.iter().len(), "properties")?;
+        let count = properties.iter().len();
+        if count > MOST_PROPERTIES {
+            return Err(Error::invalid(format!(
+                "{count} properties in one list, at most {MOST_PROPERTIES} fit a table"
+            )));
+        }
+        self.count16(count, "properties")?;
         for (key, value) in properties.iter() {
             self.text(key, true)?;
             match value {

@@ -47,12 +47,13 @@ impl Header {
     /// Reads a header from the first [`HEADER_BYTES`] bytes of a file.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, "H-1");
-        if cursor.take(8)? != MAGIC {
+        if cursor.remaining() >= MAGIC.len() && !bytes.starts_with(&MAGIC) {
             return Err(Error::corrupt(
                 "H-2",
                 "not an endtable file: the first 8 bytes are not its magic; to read a gnubg database, transcode it first",
             ));
         }
+        cursor.take(MAGIC.len())?;
         let major = cursor.u16()?;
         let minor = cursor.u16()?;
         let minimum_reader = cursor.u16()?;
@@ -67,6 +68,12 @@ impl Header {
                 format!(
                     "header checksum is {found:08x}, {stated:08x} stated; fetch or make the file again"
                 ),
+            ));
+        }
+        if major == FORMAT_MAJOR && minimum_reader > minor {
+            return Err(Error::corrupt(
+                "H-6",
+                format!("minor version {minor} cannot need a reader of {minimum_reader}"),
             ));
         }
         if major != FORMAT_MAJOR || minimum_reader > FORMAT_MINOR {

@@ -10,7 +10,9 @@ use crate::{Error, Result};
 /// Length of the fixed part of an index in bytes.
 const FIXED_BYTES: usize = 24;
 /// Group sizes that the writer tries.
-const GROUPS: std::ops::RangeInclusive<u8> = 4..=9;
+const GROUPS: std::ops::RangeInclusive<u8> = 0..=9;
+/// Bits of a distance, at most: two of them are read in one word.
+const MOST_DELTA_BITS: u8 = 28;
 /// Zero bytes kept behind the distances so that eight can be read anywhere.
 const PADDING: usize = 8;
 
@@ -25,7 +27,7 @@ pub struct BlockIndex {
     delta_bits: u8,
     /// Knots, relative to the region: one for each group and one behind.
     knots: Vec<u64>,
-    /// `blocks` distances of `delta_bits` bits each, then [`PADDING`].
+    /// `blocks` distances of `delta_bits` bits each, then [`PADDING`] zeros.
     deltas: Vec<u8>,
 }
 
@@ -44,7 +46,9 @@ impl BlockIndex {
             let fit = Fit::new(&offsets, region_bytes, group_log2);
             let bytes = fit.knots.len() as u64 * 8
                 + (offsets.len() as u64 * u64::from(fit.delta_bits)).div_ceil(8);
-            if best.as_ref().is_none_or(|(least, _)| bytes < *least) {
+            if fit.delta_bits <= MOST_DELTA_BITS
+                && best.as_ref().is_none_or(|(least, _)| bytes < *least)
+            {
                 best = Some((bytes, fit));
             }
         }
@@ -99,49 +103,50 @@ impl BlockIndex {
         (FIXED_BYTES + self.knots.len() * 8 + self.deltas.len() - PADDING) as u64
     }
 
-    /// Offset relative to the region; garbage for a hostile index.
+    /// Offset in the file and length in bytes, checksum included, of a block;
+    /// `None` for a block that is not there or a hostile index.
     #[inline]
-    fn relative(&self, block: u64) -> Option<u64> {
-        if block == self.blocks {
-            return Some(self.region_bytes);
+    pub(crate) fn find(&self, block: u64) -> Option<(u64, usize)> {
+        if block >= self.blocks {
+            return None;
         }
         let group = (block >> self.group_log2) as usize;
-        let [from, to] = self
-            .knots
-            .get(group..)
-            .and_then(<[u64]>::first_chunk::<2>)?;
         let within = block & ((1 << self.group_log2) - 1);
+        let [from, to] = self.knots.get(group..)?.first_chunk::<2>()?;
+        // Two distances side by side: 2 × 28 bits and 7 before fit a word.
         let bit = block * u64::from(self.delta_bits);
-        let window = self
-            .deltas
-            .get((bit / 8) as usize..)
-            .and_then(<[u8]>::first_chunk::<8>)?;
-        let delta = u64::from_le_bytes(*window) >> (bit % 8) & ((1 << self.delta_bits) - 1);
+        let window = self.deltas.get((bit / 8) as usize..)?.first_chunk::<8>()?;
+        let word = u64::from_le_bytes(*window) >> (bit % 8);
+        let mask = (1 << self.delta_bits) - 1;
         let slope = to.wrapping_sub(*from) >> self.group_log2;
-        Some(
-            from.wrapping_add(within.wrapping_mul(slope))
-                .wrapping_add(delta)
-                .wrapping_sub(u64::from(self.bias)),
-        )
+        let line = from
+            .wrapping_add(within.wrapping_mul(slope))
+            .wrapping_sub(u64::from(self.bias));
+        let start = line.wrapping_add(word & mask);
+        // The next block is on the same line, or begins the next one.
+        let line = match (within + 1) >> self.group_log2 {
+            0 => line.wrapping_add(slope),
+            _ => to.wrapping_sub(u64::from(self.bias)),
+        };
+        let end = match block + 1 == self.blocks {
+            true => self.region_bytes,
+            false => line.wrapping_add(word >> self.delta_bits & mask),
+        };
+        if start >= end || end > self.region_bytes {
+            return None;
+        }
+        Some((self.region_offset + start, (end - start) as usize))
     }
 
-    /// Offset in the file and length in bytes, checksum included, of a block.
-    #[inline]
+    /// As [`Self::find`], with an error that says what is wrong.
     pub fn locate(&self, block: u64) -> Result<(u64, usize)> {
-        if block < self.blocks
-            && let (Some(from), Some(to)) = (self.relative(block), self.relative(block + 1))
-            && from < to
-            && to <= self.region_bytes
-        {
-            return Ok((self.region_offset + from, (to - from) as usize));
-        }
-        Err(Error::corrupt(
-            "I-5",
-            format!(
+        self.find(block).ok_or_else(|| {
+            let message = format!(
                 "the index gives no place to block {block} of {}",
                 self.blocks
-            ),
-        ))
+            );
+            Error::corrupt("I-5", message)
+        })
     }
 
     /// Appends the index's bytes.
@@ -218,11 +223,11 @@ impl BlockIndex {
         let group_log2 = cursor.u8()?;
         let delta_bits = cursor.u8()?;
         let reserved = cursor.u16()?;
-        if group_log2 > 16 || delta_bits > 32 {
+        if group_log2 > 16 || delta_bits > MOST_DELTA_BITS {
             return Err(Error::corrupt(
                 "I-2",
                 format!(
-                    "groups of 2^{group_log2} blocks and {delta_bits} bits a distance; at most 2^16 and 32 allowed"
+                    "groups of 2^{group_log2} blocks and {delta_bits} bits a distance; at most 2^16 and {MOST_DELTA_BITS} allowed"
                 ),
             ));
         }
@@ -238,12 +243,15 @@ impl BlockIndex {
             .checked_mul(8)
             .and_then(|n| usize::try_from(n).ok())
             .unwrap_or(usize::MAX);
-        let knots = cursor
+        let knots: Vec<u64> = cursor
             .take(knot_bytes)?
             .chunks_exact(8)
             .filter_map(|chunk| chunk.first_chunk::<8>())
             .map(|chunk| u64::from_le_bytes(*chunk))
             .collect();
+        if !knots.is_sorted() {
+            return Err(Error::corrupt("I-6", "the knots of the index descend"));
+        }
         let delta_bytes = usize::try_from(packed_bytes(blocks, delta_bits)).unwrap_or(usize::MAX);
         let mut deltas = cursor.take(delta_bytes)?.to_vec();
         deltas.extend_from_slice(&[0; PADDING]);

@@ -3,10 +3,12 @@
 use super::bytes::{Cursor, Sink};
 use crate::{Error, Properties, Result};
 
-/// Fields of a column, values of a record, and columns of a table, at most.
+/// Fields of a column, values of a record (all columns together), columns of a
+/// table, and values of a block, at most.
 const MOST_FIELDS: usize = 1024;
-const MOST_VALUES: usize = 65_535;
+const MOST_VALUES: u64 = 65_535;
 const MOST_COLUMNS: usize = 64;
+const MOST_BLOCK_VALUES: u64 = 1 << 24;
 /// Records in a block, at most: slots are 16-bit numbers, and 65535 means none.
 const MOST_BLOCK_POSITIONS: u32 = 32_768;
 
@@ -82,6 +84,13 @@ impl Field {
         }
     }
 
+    /// Whether a raw value lies within the field's bits and bounds.
+    pub fn allows(&self, raw: u32) -> bool {
+        let value = i64::from(raw).saturating_add(self.bias);
+        let within = value >= self.minimum && value <= self.maximum;
+        u64::from(raw) >> self.bits == 0 && (within || self.kind == Kind::Float)
+    }
+
     /// Bytes of one value in canonical form.
     pub fn value_bytes(&self) -> usize {
         usize::from(self.bits.div_ceil(8))
@@ -127,6 +136,12 @@ impl Column {
             .iter()
             .flat_map(|f| std::iter::repeat_n(f.bits, f.count as usize))
             .collect()
+    }
+
+    /// Bytes of a block in the file, at most: more than any codec needs for
+    /// values that do not compress.
+    pub fn longest_block(&self) -> usize {
+        16 * self.width() * self.block_positions as usize + 1024
     }
 
     /// How many blocks the column has.
@@ -204,10 +219,14 @@ impl Column {
                     ),
                 ));
             }
-            if field.kind == Kind::Float && (field.bits != 32 || field.bias != 0) {
+            let plain = field.bits == 32 && (field.bias, field.minimum, field.maximum) == (0, 0, 0);
+            if field.kind == Kind::Float && !plain {
                 return Err(Error::corrupt(
                     "S-10",
-                    format!("floating field '{}' is not 32 plain bits", field.name),
+                    format!(
+                        "floating field '{}' is not 32 plain bits without bias and bounds",
+                        field.name
+                    ),
                 ));
             }
             if field.kind != Kind::Float {
@@ -215,6 +234,7 @@ impl Column {
                 let top = i128::from(field.bias) + ((1i128 << field.bits) - 1);
                 let negative = field.kind == Kind::Unsigned && field.minimum < 0;
                 if negative
+                    || top > i128::from(i64::MAX)
                     || field.minimum > field.maximum
                     || i128::from(field.minimum) < i128::from(field.bias)
                     || i128::from(field.maximum) > top
@@ -230,18 +250,27 @@ impl Column {
             }
             width += u64::from(field.count);
         }
-        if width > MOST_VALUES as u64 {
+        if width > MOST_VALUES {
             return Err(Error::corrupt(
                 "S-8",
                 format!("column '{name}' has {width} values, at most {MOST_VALUES} allowed"),
             ));
         }
+        let values = width * u64::from(self.block_positions);
+        if values > MOST_BLOCK_VALUES {
+            return Err(Error::corrupt(
+                "S-15",
+                format!(
+                    "column '{name}' has blocks of {values} values, at most {MOST_BLOCK_VALUES} allowed; choose fewer positions"
+                ),
+            ));
+        }
         let whole = self.first == 0 && self.count == positions;
-        let fits = self
-            .elsewhere
+        let fields = self
+            .fields
             .iter()
-            .zip(self.value_bits())
-            .all(|(v, bits)| u64::from(*v) >> bits == 0);
+            .flat_map(|f| std::iter::repeat_n(f, f.count as usize));
+        let fits = self.elsewhere.iter().zip(fields).all(|(v, f)| f.allows(*v));
         if self.elsewhere.len() != if whole { 0 } else { self.width() } || !fits {
             return Err(Error::corrupt(
                 "S-12",
@@ -362,8 +391,16 @@ impl Schema {
                 ),
             ));
         }
+        let mut width = 0;
         for (i, column) in self.columns.iter().enumerate() {
             column.check(self.positions)?;
+            width += column.width() as u64;
+            if width > MOST_VALUES {
+                return Err(Error::corrupt(
+                    "S-8",
+                    format!("a record has over {MOST_VALUES} values in all columns together"),
+                ));
+            }
             if self.columns.iter().take(i).any(|c| c.name == column.name) {
                 return Err(Error::corrupt(
                     "S-13",

@@ -3,12 +3,4 @@
 use super::Flat;
 use crate::codec::Plan;
 
-impl Plan for Flat {
-    fn kinds(&self) -> usize {
-        0
-    }
-
-    fn references(&self, _first: u64, _count: usize, out: &mut Vec<u16>) {
-        out.clear();
-    }
-}
+impl Plan for Flat {}

@@ -2,6 +2,7 @@
 
 mod flat;
 mod flat_plan;
+pub mod kings;
 mod multiset;
 mod multiset_plan;
 mod pair;
@@ -13,6 +14,7 @@ use crate::codec::Plan;
 use crate::{Error, Properties, Result};
 
 pub use flat::Flat;
+pub use kings::{Kings, Tight};
 pub use multiset::{MAX_CHEQUERS, MAX_POINTS, Multiset};
 pub use pair::Pair;
 
@@ -45,12 +47,15 @@ pub fn open(name: &str, version: u16, params: &Properties) -> Result<Arc<dyn Num
         (Flat::NAME, 1) => Ok(Arc::new(Flat::from_params(params)?)),
         (Multiset::NAME, 1) => Ok(Arc::new(Multiset::from_params(params)?)),
         (Pair::NAME, 1) => Ok(Arc::new(Pair::from_params(params)?)),
+        (Kings::NAME, 1) => Ok(Arc::new(Kings::from_params(params)?)),
+        (Kings::NAME, 2) => Ok(Arc::new(Tight::from_params(params)?)),
         _ => Err(Error::unsupported(format!(
-            "numbering `{name}` version {version}; this version knows {} 1, {} 1 and {} 1: \
+            "numbering `{name}` version {version}; this version knows {} 1, {} 1, {} 1, {} 1 and 2: \
              read the table with a newer endtable",
             Flat::NAME,
             Multiset::NAME,
-            Pair::NAME
+            Pair::NAME,
+            Kings::NAME
         ))),
     }
 }
@@ -59,7 +64,7 @@ pub fn open(name: &str, version: u16, params: &Properties) -> Result<Arc<dyn Num
 fn required(params: &Properties, key: &str) -> Result<u64> {
     params.unsigned(key).ok_or_else(|| {
         Error::corrupt(
-            "numbering",
+            "N-1",
             format!("the numbering has no unsigned parameter `{key}`"),
         )
     })
@@ -68,7 +73,7 @@ fn required(params: &Properties, key: &str) -> Result<u64> {
 /// A parameter from a file that the constructor refused is the file's fault.
 fn blame_file<T>(made: Result<T>) -> Result<T> {
     made.map_err(|error| match error {
-        Error::Invalid { message } => Error::corrupt("numbering", message),
+        Error::Invalid { message } => Error::corrupt("N-2", message),
         other => other,
     })
 }

@@ -1,5 +1,8 @@
 //! `multiset`: chequers of one colour on points; parameters `points`, `chequers`.
 
+use std::sync::{Arc, OnceLock};
+
+use super::multiset_plan::References;
 use super::{Numbering, blame_file, required};
 use crate::{Error, Properties, Result};
 
@@ -24,6 +27,8 @@ pub struct Multiset {
     len: u64,
     /// `below[k][s]`: what `S_k = s` adds to the number.
     below: Vec<[u64; MAX_CHEQUERS as usize + 1]>,
+    /// What the plan knows, once it was asked.
+    references: OnceLock<Arc<References>>,
 }
 
 impl Multiset {
@@ -58,6 +63,7 @@ impl Multiset {
             chequers,
             len,
             below,
+            references: OnceLock::new(),
         })
     }
 
@@ -69,6 +75,12 @@ impl Multiset {
             usize::try_from(points).unwrap_or(usize::MAX),
             u8::try_from(chequers).unwrap_or(u8::MAX),
         ))
+    }
+
+    /// Distances to positions that resemble each other.
+    pub(super) fn references(&self) -> &References {
+        let make = || Arc::new(References::new(self.points, self.chequers));
+        self.references.get_or_init(make)
     }
 
     /// Points, 1 to 25.
@@ -206,7 +218,7 @@ impl Numbering for Multiset {
 }
 
 /// Binomial coefficient `C(n, k)`; the ranges above keep it within `u64`.
-fn binomial(n: u64, k: u64) -> u64 {
+pub(super) fn binomial(n: u64, k: u64) -> u64 {
     if k > n {
         return 0;
     }

@@ -1,1 +1,20 @@
 //! Rollouts: Monte Carlo with allocation of trials.
+
+pub mod allocate;
+pub mod backgammon;
+pub mod chances;
+pub mod dice;
+pub mod evaluate;
+pub mod game;
+mod home_races;
+pub mod network;
+pub mod random;
+pub mod schedule;
+pub mod stakes;
+pub mod statistics;
+
+pub use backgammon::Rollout;
+pub use chances::Chances;
+pub use evaluate::{EndTable, Evaluator, Player};
+pub use home_races::HomeRaces;
+pub use network::Network;

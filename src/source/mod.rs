@@ -5,9 +5,11 @@
 mod file;
 mod memory;
 pub(crate) mod positioned;
+mod prefetch;
 
 pub use file::{FileSource, MapSource};
 pub use memory::MemorySource;
+pub(crate) use prefetch::prefetch;
 
 use std::path::Path;
 

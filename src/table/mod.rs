@@ -3,6 +3,7 @@
 
 mod cache;
 mod canonical;
+mod layout;
 pub mod library;
 mod reader;
 mod verify;
@@ -10,7 +11,7 @@ mod writer;
 
 pub use cache::{BlockCache, CacheStatistics};
 pub use reader::{Chunk, Chunks, OpenOptions, Reader};
-pub use verify::{Verified, verify};
+pub use verify::{Verified, verify, verify_within};
 pub use writer::{Summary, WriteOptions, Writer, write};
 
 use crate::Result;

@@ -12,15 +12,23 @@ use crate::format::{
     BLOCK_CHECKSUM_BYTES, BlockIndex, Column, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Schema,
 };
 use crate::numbering::{self, Numbering};
-use crate::source::{FileSource, MapSource, Source};
+use crate::source::{FileSource, MapSource, Source, prefetch};
 use crate::{Error, Limits, Result};
 
 /// Bytes read at the front at once: header and most schemas.
 const FRONT_BYTES: u64 = 4096;
 /// Budget of a reader's own cache in bytes.
 const CACHE_BYTES: usize = 16 << 20;
-/// Records that [`Chunks`] reads at a time, roughly.
+/// Columns whose places are found ahead of decoding, at most.
+const DIRECT_COLUMNS: usize = 4;
+/// Records whose bytes are asked for before the first is decoded.
+const BATCH_AHEAD: usize = 32;
+/// Bytes before and behind a record's estimated beginning that are asked for.
+const RECORD_SLACK: usize = 12;
+const RECORD_REACH: usize = 36;
+/// Records that [`Chunks`] reads at a time, roughly, and their values at most.
 const CHUNK_RECORDS: u64 = 4096;
+const CHUNK_VALUES: u64 = 4 << 20;
 
 /// How a table is opened.
 #[derive(Debug, Clone, Default)]
@@ -93,6 +101,8 @@ pub struct Reader {
     columns: Vec<ColumnReader>,
     cache: Arc<BlockCache>,
     width: usize,
+    /// Whether [`Reader::get_direct`] serves this table.
+    direct: bool,
 }
 
 impl std::fmt::Debug for Reader {
@@ -111,12 +121,53 @@ struct ColumnReader {
     canonical: Canonical,
     codec: Arc<dyn Codec>,
     access: Access,
+    /// See [`Codec::head_share`].
+    head_share: usize,
     index: BlockIndex,
+    /// Bytes of a stored block, at most.
+    longest: usize,
     /// A bit for each block whose checksum was found right, when the source
     /// lies in memory: each block is checked once, before it is first used.
     checked: Vec<AtomicU64>,
     cache_id: u64,
     grid: Grid,
+}
+
+impl ColumnReader {
+    /// Where a block is; `None` when the index is wrong.
+    #[inline]
+    fn locate(&self, place: Place) -> Option<Located> {
+        let (offset, length) = self.index.find(place.block)?;
+        Some(Located {
+            place,
+            offset,
+            length,
+        })
+    }
+}
+
+/// A record's place, and that of its block in the source.
+#[derive(Clone, Copy)]
+struct Located {
+    place: Place,
+    offset: u64,
+    length: usize,
+}
+
+impl Located {
+    /// Asks for the bytes that a look-up will probably read: the start of the
+    /// block, where tables lie, and the record's place if all records take the
+    /// same room.
+    #[inline]
+    fn prefetch(&self, column: &ColumnReader, bytes: &[u8]) {
+        let offset = self.offset as usize;
+        let head = self.length * column.head_share >> 8;
+        let record = head + ((self.length - head) * self.place.slot >> column.grid.size_log2);
+        prefetch(bytes, offset);
+        prefetch(bytes, offset + head);
+        prefetch(bytes, (offset + record).saturating_sub(RECORD_SLACK));
+        prefetch(bytes, offset + record + RECORD_REACH);
+    }
 }
 
 /// Block and slot of a number, with the divisions made ahead.
@@ -125,6 +176,8 @@ struct Grid {
     count: u64,
     size: u64,
     shift: Option<u32>,
+    /// Logarithm of the size, rounded up.
+    size_log2: u32,
     /// Grid cell of the first number.
     cell: u64,
 }
@@ -137,6 +190,7 @@ impl Grid {
             count: column.count,
             size,
             shift: size.is_power_of_two().then(|| size.trailing_zeros()),
+            size_log2: size.next_power_of_two().trailing_zeros(),
             cell: column.first / size,
         }
     }
@@ -187,6 +241,12 @@ impl Reader {
         let header = Header::parse(&front)?;
         let described = u64::from(header.schema_bytes);
         Limits::check("the schema in bytes", described, limits.schema_bytes)?;
+        if len < least {
+            return Err(Error::corrupt(
+                "H-1",
+                format!("{len} bytes, a table has at least {least}; fetch or make it again"),
+            ));
+        }
         if least + described > len {
             return Err(Error::corrupt(
                 "H-5",
@@ -266,8 +326,10 @@ impl Reader {
                 width: column.width(),
                 canonical: Canonical::of(column),
                 access: codec.access(),
+                head_share: codec.head_share(),
                 codec,
                 checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
+                longest: column.longest_block(),
                 index,
                 cache_id: cache_id + i as u64,
                 grid: Grid::new(column),
@@ -275,7 +337,11 @@ impl Reader {
             });
         }
         let width = schema.width();
+        let direct = in_memory
+            && columns.len() <= DIRECT_COLUMNS
+            && columns.iter().all(|c| c.access == Access::Slot);
         Ok(Reader {
+            direct,
             source: Arc::clone(source),
             header,
             schema,
@@ -360,6 +426,12 @@ impl Reader {
             return Err(self.width_error(out.len(), self.width));
         }
         self.check_number(number)?;
+        if self.direct
+            && let Some(bytes) = self.source.bytes()
+            && self.get_direct(number, bytes, out)
+        {
+            return Ok(());
+        }
         let mut rest = out;
         for column in &self.columns {
             let (head, tail) = rest.split_at_mut(column.width);
@@ -367,6 +439,61 @@ impl Reader {
             rest = tail;
         }
         Ok(())
+    }
+
+    /// A whole record from a source in memory whose columns are all decoded
+    /// slot by slot. `false` when something is wrong, which the ordinary way
+    /// then names: errors cost nothing here.
+    #[inline]
+    fn get_direct(&self, number: u64, bytes: &[u8], out: &mut [u32]) -> bool {
+        let mut places = [None; DIRECT_COLUMNS];
+        self.locate_all(number, bytes, &mut places) && self.decode_all(&places, bytes, out)
+    }
+
+    /// Finds the places of all columns and asks for their bytes, so that they
+    /// come from memory side by side. `false` when the index is wrong.
+    #[inline]
+    fn locate_all(
+        &self,
+        number: u64,
+        bytes: &[u8],
+        places: &mut [Option<Located>; DIRECT_COLUMNS],
+    ) -> bool {
+        for (column, located) in self.columns.iter().zip(places) {
+            if let Some(place) = column.grid.place(number) {
+                let Some(found) = column.locate(place) else {
+                    return false;
+                };
+                found.prefetch(column, bytes);
+                *located = Some(found);
+            }
+        }
+        true
+    }
+
+    /// Decodes a record from the places of its columns. `false` when anything
+    /// is wrong.
+    #[inline]
+    fn decode_all(
+        &self,
+        places: &[Option<Located>; DIRECT_COLUMNS],
+        bytes: &[u8],
+        out: &mut [u32],
+    ) -> bool {
+        let mut rest = out;
+        for (column, located) in self.columns.iter().zip(places) {
+            let (head, tail) = rest.split_at_mut(column.width);
+            match located {
+                None => head.copy_from_slice(&column.column.elsewhere),
+                Some(located) => {
+                    if !self.direct(column, *located, bytes, head) {
+                        return false;
+                    }
+                }
+            }
+            rest = tail;
+        }
+        true
     }
 
     /// Looks up one column's record of `number`; `column` is its place in
@@ -381,12 +508,36 @@ impl Reader {
         self.look_up(column, number, out)
     }
 
+    /// Asks the processor for the bytes that [`Reader::get_column`] will need,
+    /// when the table lies in memory: look-ups that are announced first wait
+    /// for memory side by side. It reads nothing and fails at nothing.
+    #[inline]
+    pub fn prefetch(&self, column: usize, number: u64) {
+        if let Some(column) = self.columns.get(column)
+            && let Some(bytes) = self.source.bytes()
+            && let Some(place) = column.grid.place(number)
+            && let Some(located) = column.locate(place)
+        {
+            located.prefetch(column, bytes);
+        }
+    }
+
     /// Looks up many records, in any order: `out` takes them one after the
-    /// other, in the order of `numbers`. Blocks are visited in order, each once.
+    /// other, in the order of `numbers`. What lies in memory is asked for some
+    /// records ahead; otherwise blocks are visited in order, each once.
     /// Errors: as [`Reader::get`].
     pub fn get_batch(&self, numbers: &[u64], out: &mut [u32]) -> Result<()> {
         if out.len() != numbers.len() * self.width {
             return Err(self.width_error(out.len(), numbers.len() * self.width));
+        }
+        if let Some(bytes) = self.source.bytes()
+            && self.direct
+        {
+            let parts = numbers.chunks(BATCH_AHEAD);
+            for (numbers, out) in parts.zip(out.chunks_mut(BATCH_AHEAD * self.width)) {
+                self.get_batch_direct(numbers, bytes, out)?;
+            }
+            return Ok(());
         }
         for &number in numbers {
             self.check_number(number)?;
@@ -394,28 +545,54 @@ impl Reader {
         let mut order: Vec<usize> = (0..numbers.len()).collect();
         order.sort_unstable_by_key(|&i| numbers[i]);
         let mut at = 0;
-        let mut block = Vec::new();
         for column in &self.columns {
-            let mut held = None;
-            for &i in &order {
-                let record = &mut out[i * self.width + at..][..column.width];
-                let number = numbers[i];
-                let Some(place) = column.grid.place(number) else {
-                    record.copy_from_slice(&column.column.elsewhere);
-                    continue;
-                };
-                if column.access == Access::Slot {
-                    self.look_up(column, number, record)?;
-                    continue;
-                }
-                if held != Some(place.block) {
-                    block.resize(place.count * column.width, 0);
-                    self.decode_block(column, place, &mut block)?;
-                    held = Some(place.block);
-                }
-                record.copy_from_slice(&block[place.slot * column.width..][..column.width]);
-            }
+            self.get_batch_sorted(column, at, numbers, &order, out)?;
             at += column.width;
+        }
+        Ok(())
+    }
+
+    /// Some records from a source in memory: all places first, then all values.
+    fn get_batch_direct(&self, numbers: &[u64], bytes: &[u8], out: &mut [u32]) -> Result<()> {
+        let mut places = [[None; DIRECT_COLUMNS]; BATCH_AHEAD];
+        for (&number, places) in numbers.iter().zip(&mut places) {
+            self.check_number(number)?;
+            if !self.locate_all(number, bytes, places) {
+                return self.get(number, &mut out[..self.width]);
+            }
+        }
+        let records = out.chunks_exact_mut(self.width);
+        for ((&number, places), record) in numbers.iter().zip(&places).zip(records) {
+            if !self.decode_all(places, bytes, record) {
+                self.get(number, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One column of many records, `order` being that of their numbers.
+    fn get_batch_sorted(
+        &self,
+        column: &ColumnReader,
+        at: usize,
+        numbers: &[u64],
+        order: &[usize],
+        out: &mut [u32],
+    ) -> Result<()> {
+        let mut block = Vec::new();
+        let mut held = None;
+        for &i in order {
+            let record = &mut out[i * self.width + at..][..column.width];
+            let Some(place) = column.grid.place(numbers[i]) else {
+                record.copy_from_slice(&column.column.elsewhere);
+                continue;
+            };
+            if held != Some(place.block) {
+                block.resize(place.count * column.width, 0);
+                self.decode_block(column, place, &mut block)?;
+                held = Some(place.block);
+            }
+            record.copy_from_slice(&block[place.slot * column.width..][..column.width]);
         }
         Ok(())
     }
@@ -426,7 +603,8 @@ impl Reader {
         Chunks {
             reader: self,
             next: 0,
-            step: unit * CHUNK_RECORDS.div_ceil(unit),
+            step: (unit * CHUNK_RECORDS.div_ceil(unit))
+                .min(CHUNK_VALUES / self.width.max(1) as u64),
         }
     }
 
@@ -461,57 +639,46 @@ impl Reader {
             out.copy_from_slice(&column.column.elsewhere);
             return Ok(());
         };
-        let found = match self.source.bytes() {
-            Some(bytes) if column.access == Access::Slot => self.direct(column, place, bytes, out),
-            _ if self.cache.is_off() => self.uncached(column, place, out),
-            _ => self.cached(column, place, out),
+        if column.access == Access::Slot
+            && let Some(bytes) = self.source.bytes()
+            && let Some(located) = column.locate(place)
+        {
+            located.prefetch(column, bytes);
+            if self.direct(column, located, bytes, out) {
+                return Ok(());
+            }
+        }
+        let in_memory = self.source.bytes().is_some() && column.access == Access::Slot;
+        let found = match in_memory || self.cache.is_off() {
+            true => self.uncached(column, place, out),
+            false => self.cached(column, place, out),
         };
         found.map_err(|e| name_file(e, &*self.source))
     }
 
-    /// One record straight from a source in memory.
+    /// One record straight from a source in memory; `false` when anything is
+    /// wrong.
     #[inline]
     fn direct(
         &self,
         column: &ColumnReader,
-        place: Place,
+        located: Located,
         bytes: &[u8],
         out: &mut [u32],
-    ) -> Result<()> {
-        let payload = self.payload_in(column, place.block, bytes)?;
-        let plan = &*self.numbering;
+    ) -> bool {
+        let (place, plan) = (located.place, &*self.numbering);
+        let Some(payload) = payload_in(column, located, bytes) else {
+            return false;
+        };
         column
             .codec
             .decode_slot(place.first, place.count, place.slot, payload, plan, out)
+            .is_ok()
     }
 
-    /// The checked payload of a block of a source in memory.
-    #[inline]
-    fn payload_in<'a>(
-        &self,
-        column: &ColumnReader,
-        block: u64,
-        bytes: &'a [u8],
-    ) -> Result<&'a [u8]> {
-        let (offset, length) = column.index.locate(block)?;
-        let stored = usize::try_from(offset)
-            .ok()
-            .and_then(|from| bytes.get(from..from + length))
-            .ok_or_else(|| Error::corrupt("I-5", format!("block {block} lies behind the end")))?;
-        let seen = column.checked.get((block / 64) as usize);
-        let bit = 1 << (block % 64);
-        if seen.is_none_or(|word| word.load(Ordering::Relaxed) & bit == 0) {
-            check_block(column, block, offset, stored)?;
-            if let Some(word) = seen {
-                word.fetch_or(bit, Ordering::Relaxed);
-            }
-        }
-        Ok(&stored[..length - BLOCK_CHECKSUM_BYTES])
-    }
-
-    /// One record with neither cache nor memory: no more is decoded than needed.
+    /// One record past the cache: no more is decoded than needed.
     fn uncached(&self, column: &ColumnReader, place: Place, out: &mut [u32]) -> Result<()> {
-        self.with_payload(column, place.block, |payload| {
+        self.with_payload(column, place, |payload| {
             let plan = &*self.numbering;
             column
                 .codec
@@ -550,31 +717,29 @@ impl Reader {
     #[cold]
     fn load(&self, column: &ColumnReader, place: Place, key: Key, out: &mut [u32]) -> Result<()> {
         let plan = &*self.numbering;
-        let kept: Box<[u8]> =
-            self.with_payload(column, place.block, |payload| match column.access {
-                Access::Slot => {
-                    column.codec.decode_slot(
-                        place.first,
-                        place.count,
-                        place.slot,
-                        payload,
-                        plan,
-                        out,
-                    )?;
-                    Ok(payload.into())
-                }
-                Access::Block => {
-                    let mut values = vec![0; place.count * column.width];
-                    column
-                        .codec
-                        .decode(place.first, place.count, payload, plan, &mut values)?;
-                    out.copy_from_slice(&values[place.slot * column.width..][..column.width]);
-                    let mut bytes =
-                        Vec::with_capacity(place.count * column.canonical.record_bytes());
-                    column.canonical.append(&values, &mut bytes);
-                    Ok(bytes.into())
-                }
-            })?;
+        let kept: Box<[u8]> = self.with_payload(column, place, |payload| match column.access {
+            Access::Slot => {
+                column.codec.decode_slot(
+                    place.first,
+                    place.count,
+                    place.slot,
+                    payload,
+                    plan,
+                    out,
+                )?;
+                Ok(payload.into())
+            }
+            Access::Block => {
+                let mut values = vec![0; place.count * column.width];
+                column
+                    .codec
+                    .decode(place.first, place.count, payload, plan, &mut values)?;
+                out.copy_from_slice(&values[place.slot * column.width..][..column.width]);
+                let mut bytes = Vec::with_capacity(place.count * column.canonical.record_bytes());
+                column.canonical.append(&values, &mut bytes);
+                Ok(bytes.into())
+            }
+        })?;
         self.cache.insert(key, kept);
         Ok(())
     }
@@ -583,22 +748,29 @@ impl Reader {
     fn with_payload<T>(
         &self,
         column: &ColumnReader,
-        block: u64,
+        place: Place,
         f: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<T> {
+        let (offset, length) = locate(column, place.block)?;
         if let Some(bytes) = self.source.bytes() {
-            return f(self.payload_in(column, block, bytes)?);
+            let located = Located {
+                place,
+                offset,
+                length,
+            };
+            if let Some(payload) = payload_in(column, located, bytes) {
+                return f(payload);
+            }
         }
-        let (offset, length) = column.index.locate(block)?;
         let mut stored = vec![0; length];
         self.source.read_at(offset, &mut stored)?;
-        check_block(column, block, offset, &stored)?;
+        check_block(column, place.block, offset, &stored)?;
         f(&stored[..length - BLOCK_CHECKSUM_BYTES])
     }
 
     /// Decodes the first records of a block, past the cache: as many as fit `out`.
     fn decode_block(&self, column: &ColumnReader, place: Place, out: &mut [u32]) -> Result<()> {
-        self.with_payload(column, place.block, |payload| {
+        self.with_payload(column, place, |payload| {
             column
                 .codec
                 .decode(place.first, place.count, payload, &*self.numbering, out)
@@ -711,6 +883,41 @@ impl Iterator for Chunks<'_> {
         let read = self.reader.read(first, &mut values);
         Some(read.map(|()| Chunk { first, values }))
     }
+}
+
+/// The payload of a block of a source in memory, checked at its first use;
+/// `None` when it is damaged.
+#[inline]
+fn payload_in<'a>(column: &ColumnReader, located: Located, bytes: &'a [u8]) -> Option<&'a [u8]> {
+    let from = located.offset as usize;
+    let stored = bytes.get(from..from + located.length)?;
+    let block = located.place.block;
+    let seen = column.checked.get((block / 64) as usize)?;
+    let bit = 1 << (block % 64);
+    if seen.load(Ordering::Relaxed) & bit == 0 {
+        check_block(column, block, located.offset, stored).ok()?;
+        seen.fetch_or(bit, Ordering::Relaxed);
+    }
+    let (payload, _) = stored.split_last_chunk::<BLOCK_CHECKSUM_BYTES>()?;
+    Some(payload)
+}
+
+/// Finds a block in the file, and refuses a length that no codec needs before
+/// memory is taken for it.
+#[inline]
+fn locate(column: &ColumnReader, block: u64) -> Result<(u64, usize)> {
+    let (offset, length) = column.index.locate(block)?;
+    if length > column.longest {
+        return Err(Error::corrupt(
+            "B-8",
+            format!(
+                "block {block} of column '{}' has {length} bytes, at most {} expected",
+                column.column.name, column.longest
+            ),
+        )
+        .at(offset));
+    }
+    Ok((offset, length))
 }
 
 /// Compares a stored block with its checksum.

@@ -22,6 +22,8 @@ use crate::{Error, Result};
 
 /// Records that one task encodes, at least; a multiple of all block sizes.
 const UNIT_RECORDS: u64 = 8192;
+/// Records of a unit that columns of different block sizes may need.
+const MOST_UNIT_RECORDS: u64 = 1 << 20;
 /// Bytes of values that are held for each thread, roughly.
 const BATCH_BYTES: u64 = 16 << 20;
 
@@ -187,9 +189,15 @@ impl Writer {
             })
             .collect::<Result<_>>()?;
         file.write_all(&front).map_err(|e| write_error(path, e))?;
-        let unit = schema.columns.iter().fold(1, |unit, c| {
-            least_common_multiple(unit, u64::from(c.block_positions))
+        let unit = schema.columns.iter().try_fold(1u64, |unit, c| {
+            Some(least_common_multiple(unit, u64::from(c.block_positions)))
+                .filter(|unit| *unit <= MOST_UNIT_RECORDS)
         });
+        let unit = unit.ok_or_else(|| {
+            Error::invalid(format!(
+                "the columns' block sizes have no common multiple up to {MOST_UNIT_RECORDS}; choose powers of two"
+            ))
+        })?;
         let unit = unit * UNIT_RECORDS.div_ceil(unit);
         Ok(Writer {
             path: path.to_owned(),

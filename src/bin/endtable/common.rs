@@ -220,3 +220,24 @@ pub(crate) fn started() -> std::time::Instant {
     static START: OnceLock<std::time::Instant> = OnceLock::new();
     *START.get_or_init(std::time::Instant::now)
 }
+
+/// Reads a size such as `512M` or `2G` (powers of 1024).
+pub(crate) fn bytes_of(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        "T" | "TB" | "TIB" => 40,
+        unit => return Err(format!("unit '{unit}' is none of K, M, G, T")),
+    };
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| format!("'{digits}' is no number"))?;
+    let bytes = number * (1u64 << shift) as f64;
+    match bytes.is_finite() && (0.0..1e19).contains(&bytes) {
+        true => Ok(bytes as u64),
+        false => Err(format!("'{text}' is out of range")),
+    }
+}

@@ -6,6 +6,7 @@ mod compare;
 mod eval;
 mod get;
 mod info;
+mod make;
 mod stats;
 mod tables;
 mod transcode;
@@ -28,6 +29,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
+    Make(make::Arguments),
     Transcode(transcode::Arguments),
     Info(info::Arguments),
     Get(get::Arguments),
@@ -41,6 +43,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().verb {
+        Verb::Make(arguments) => make::run(&arguments),
         Verb::Transcode(arguments) => transcode::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Get(arguments) => get::run(&arguments),

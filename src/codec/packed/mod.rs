@@ -5,6 +5,9 @@
 //! widths (u8 each), their bases (as many bytes each as the column's widest
 //! value), then the records. Values outside the table are zero.
 
+#[cfg(target_arch = "x86_64")]
+mod vectors;
+
 use super::{Access, Codec, Plan, Shape, length_error};
 use crate::{Error, Properties, Result};
 
@@ -18,7 +21,7 @@ pub(super) struct Packed {
     largest: Vec<u32>,
     base_bytes: usize,
     #[cfg(target_arch = "x86_64")]
-    vectors: bool,
+    vectors: Option<vectors::Level>,
 }
 
 impl Packed {
@@ -32,16 +35,16 @@ impl Packed {
         Packed {
             base_bytes,
             #[cfg(target_arch = "x86_64")]
-            vectors: base_bytes == 2
-                && largest.iter().all(|&v| v == 0xffff)
-                && std::arch::is_x86_feature_detected!("avx2"),
+            vectors: match base_bytes == 2 && largest.iter().all(|&v| v == 0xffff) {
+                true => vectors::Level::detect(),
+                false => None,
+            },
             shape,
             largest,
         }
     }
 
     /// Splits a payload into its parts.
-    #[inline]
     fn parts<'a>(&self, bytes: &'a [u8]) -> Result<Parts<'a>> {
         let short = || Error::corrupt("P-1", "the block ends within its width table");
         let (head, rest) = bytes.split_first_chunk::<FIXED_BYTES>().ok_or_else(short)?;
@@ -68,6 +71,13 @@ impl Packed {
             bases,
             data,
         })
+    }
+
+    /// Decodes the record in `slot` with plain code, or names what is wrong.
+    fn decode_plain(&self, bytes: &[u8], count: usize, slot: usize, out: &mut [u32]) -> Result<()> {
+        let parts = self.parts(bytes)?;
+        let bits = self.record_bits(&parts, count)?;
+        self.plain(&parts, slot * bits, out)
     }
 
     /// Decodes one record value by value; `from` is its first bit.
@@ -104,7 +114,6 @@ impl Packed {
     }
 
     /// Bits of a record, once widths and length are found right.
-    #[inline]
     fn record_bits(&self, parts: &Parts<'_>, count: usize) -> Result<usize> {
         let mut bits = 0;
         let mut widest = 0;
@@ -144,6 +153,11 @@ impl Codec for Packed {
 
     fn access(&self) -> Access {
         Access::Slot
+    }
+
+    /// Measured: 43 of 508 bytes for `win` at 10 points, 20 of 299 for `gammon`.
+    fn head_share(&self) -> usize {
+        20
     }
 
     fn encode(
@@ -194,20 +208,14 @@ impl Codec for Packed {
 
     fn decode(
         &self,
-        _first: u64,
+        first: u64,
         count: usize,
         bytes: &[u8],
-        _plan: &dyn Plan,
+        plan: &dyn Plan,
         out: &mut [u32],
     ) -> Result<()> {
-        let parts = self.parts(bytes)?;
-        let bits = self.record_bits(&parts, count)?;
         for (slot, record) in out.chunks_exact_mut(self.shape.width()).enumerate() {
-            #[cfg(target_arch = "x86_64")]
-            if self.vectors && vectors::record(&parts, bytes, bits, slot * bits, record) {
-                continue;
-            }
-            self.plain(&parts, slot * bits, record)?;
+            self.decode_slot(first, count, slot, bytes, plan, record)?;
         }
         Ok(())
     }
@@ -222,104 +230,12 @@ impl Codec for Packed {
         _plan: &dyn Plan,
         out: &mut [u32],
     ) -> Result<()> {
-        let parts = self.parts(bytes)?;
-        let bits = self.record_bits(&parts, count)?;
         #[cfg(target_arch = "x86_64")]
-        if self.vectors && vectors::record(&parts, bytes, bits, slot * bits, out) {
+        if let Some(level) = self.vectors
+            && vectors::record(level, bytes, count, slot, out)
+        {
             return Ok(());
         }
-        self.plain(&parts, slot * bits, out)
-    }
-}
-
-/// The same with AVX2, eight values at a time.
-#[cfg(target_arch = "x86_64")]
-mod vectors {
-    use super::Parts;
-    use std::arch::x86_64::*;
-
-    /// Decodes one record of 16-bit values that starts at bit `from`; `false`
-    /// when the record lies too near to the end of `bytes` for whole loads, a
-    /// width is over 16, or a value has more than 16 bits: the plain code then
-    /// does the work or names the fault.
-    pub(super) fn record(
-        parts: &Parts<'_>,
-        bytes: &[u8],
-        bits: usize,
-        from: usize,
-        out: &mut [u32],
-    ) -> bool {
-        let active = parts.widths.len();
-        let room = (from + bits) / 8 + 4 <= parts.data.len();
-        // Eight widths and eight bases are loaded at a time, whole.
-        let table_room = active.next_multiple_of(8) * 2 + active + 4 <= bytes.len();
-        if !room || !table_room || parts.first + active > out.len() {
-            return false;
-        }
-        // SAFETY: AVX2 was detected when the codec was made; the lengths that
-        // the function needs were checked just now.
-        #[allow(unsafe_code)]
-        unsafe {
-            decode(parts, from, out)
-        }
-    }
-
-    /// # Safety
-    /// Needs AVX2; four bytes of `data` behind each value's first byte; widths
-    /// and bases readable up to the next multiple of eight values; `out` as
-    /// long as `first` and the table together.
-    #[allow(unsafe_code)]
-    #[target_feature(enable = "avx2")]
-    unsafe fn decode(parts: &Parts<'_>, from: usize, out: &mut [u32]) -> bool {
-        let active = parts.widths.len();
-        out.fill(0);
-        let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-        let mut start = from as i32;
-        let mut wrong = _mm256_setzero_si256();
-        for chunk in (0..active).step_by(8) {
-            let live = _mm256_cmpgt_epi32(_mm256_set1_epi32((active - chunk) as i32), lanes);
-            // SAFETY: the caller promises these loads and the masked store.
-            unsafe {
-                let widths = _mm_loadl_epi64(parts.widths.as_ptr().add(chunk).cast());
-                let widths = _mm256_and_si256(_mm256_cvtepu8_epi32(widths), live);
-                let bases = _mm_loadu_si128(parts.bases.as_ptr().add(2 * chunk).cast());
-                let bases = _mm256_cvtepu16_epi32(bases);
-                // Inclusive prefix sums within each half, then over both.
-                let mut sums = _mm256_add_epi32(widths, _mm256_slli_si256::<4>(widths));
-                sums = _mm256_add_epi32(sums, _mm256_slli_si256::<8>(sums));
-                let low = _mm256_permutevar8x32_epi32(sums, _mm256_set1_epi32(3));
-                sums = _mm256_add_epi32(
-                    sums,
-                    _mm256_blend_epi32::<0xf0>(_mm256_setzero_si256(), low),
-                );
-                let begin =
-                    _mm256_add_epi32(_mm256_sub_epi32(sums, widths), _mm256_set1_epi32(start));
-                start += _mm256_extract_epi32::<7>(sums);
-                let words = _mm256_mask_i32gather_epi32::<1>(
-                    _mm256_setzero_si256(),
-                    parts.data.as_ptr().cast(),
-                    _mm256_srli_epi32::<3>(begin),
-                    live,
-                );
-                let shifted =
-                    _mm256_srlv_epi32(words, _mm256_and_si256(begin, _mm256_set1_epi32(7)));
-                let masks = _mm256_sub_epi32(
-                    _mm256_sllv_epi32(_mm256_set1_epi32(1), widths),
-                    _mm256_set1_epi32(1),
-                );
-                let values = _mm256_add_epi32(_mm256_and_si256(shifted, masks), bases);
-                wrong = _mm256_or_si256(wrong, _mm256_and_si256(values, live));
-                wrong = _mm256_or_si256(
-                    wrong,
-                    _mm256_slli_epi32::<16>(_mm256_cmpgt_epi32(widths, _mm256_set1_epi32(16))),
-                );
-                _mm256_maskstore_epi32(
-                    out.as_mut_ptr().add(parts.first + chunk).cast(),
-                    live,
-                    values,
-                );
-            }
-        }
-        _mm256_testz_si256(wrong, _mm256_set1_epi32(!0xffff)) != 0
+        self.decode_plain(bytes, count, slot, out)
     }
 }

@@ -1,0 +1,239 @@
+//! One-sided tables: the rolls that a side needs by itself.
+
+mod arithmetic;
+mod choice;
+mod chunk;
+mod home;
+mod layers;
+mod order;
+mod part;
+mod store;
+
+use arithmetic::{Arithmetic, Exact, Normal, Rounded};
+use part::{Part, Tell};
+use store::Store;
+
+use super::working::{Keep, Working};
+
+use crate::bearoff::gnubg::Kind;
+use crate::bearoff::schema::{self, Packing};
+use crate::format::Schema;
+use crate::numbering::{Multiset, Numbering};
+use crate::table::Records;
+use crate::{Error, Result};
+
+/// How the rolls are described.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Chances in 1/65535, rounded at every step as gnubg does.
+    #[default]
+    Rounded,
+    /// Chances in 1/(2²⁴ − 1), computed in double precision.
+    Exact,
+    /// Mean and standard deviation as `f32`, as `makebearoff -n` does.
+    Normal,
+}
+
+/// Which one-sided table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OneSided {
+    points: u8,
+    chequers: u8,
+    gammon: bool,
+    form: Form,
+}
+
+/// The chequers of which none may be off for a gammon.
+const ALL_CHEQUERS: u8 = 15;
+
+/// The most points: gnubg's makefiles go as far, and with more the layers do
+/// not fit the addresses of rows.
+const MOST_POINTS: u8 = 18;
+
+/// The most points for which gnubg's 32 rolls are enough.
+const GNUBG_POINTS: u8 = 13;
+
+impl OneSided {
+    /// A table of up to `chequers` (1 to 15) on `points` (1 to 18) points.
+    /// `gammon` asks for the rolls until the first of 15 chequers leaves, too,
+    /// and means nothing with fewer chequers.
+    ///
+    /// Errors: [`Error::Invalid`] outside those ranges.
+    pub fn new(points: u8, chequers: u8, gammon: bool, form: Form) -> Result<Self> {
+        Multiset::new(usize::from(points), chequers)?;
+        if points > MOST_POINTS {
+            return Err(Error::invalid(format!(
+                "{points} points: one-sided tables are made for 1 to {MOST_POINTS}"
+            )));
+        }
+        let gammon = gammon && chequers == ALL_CHEQUERS;
+        Ok(OneSided {
+            points,
+            chequers,
+            gammon,
+            form,
+        })
+    }
+
+    /// Rolls on which the last chequer may leave: gnubg's 32 up to the points
+    /// that gnubg goes to, and enough for all that is likely beyond.
+    pub fn rolls(&self) -> usize {
+        match self.form {
+            Form::Rounded if self.points > GNUBG_POINTS => 48,
+            Form::Exact if self.points > 10 => 48,
+            Form::Rounded | Form::Exact => 32,
+            Form::Normal => 0,
+        }
+    }
+
+    /// How many positions the table has.
+    pub fn positions(&self) -> u64 {
+        self.numbering().len()
+    }
+
+    /// How many positions are computed: those with all chequers twice when
+    /// gammons are wanted.
+    pub fn work(&self) -> u64 {
+        let numbering = self.numbering();
+        let gammon = numbering.len() - numbering.first_with(ALL_CHEQUERS);
+        numbering.len() - 1 + if self.gammon { gammon } else { 0 }
+    }
+
+    fn numbering(&self) -> Multiset {
+        Multiset::new(usize::from(self.points), self.chequers).expect("checked when made")
+    }
+
+    /// The schema of the table.
+    pub fn schema(&self, packing: &Packing) -> Result<Schema> {
+        let OneSided {
+            points,
+            chequers,
+            gammon,
+            ..
+        } = *self;
+        match (self.form, self.rolls()) {
+            (Form::Normal, _) => schema::schema(Kind::Normal { points, chequers }, packing),
+            (Form::Rounded, 32) => {
+                let kind = Kind::OneSided {
+                    points,
+                    chequers,
+                    gammon,
+                    compressed: true,
+                };
+                schema::schema(kind, packing)
+            }
+            (form, rolls) => {
+                let bits = if form == Form::Exact { 24 } else { 16 };
+                schema::one_sided(&self.numbering(), rolls as u32, gammon, bits, packing)
+            }
+        }
+    }
+
+    /// Computes the table. `progress` is told how many positions were done
+    /// since the last time; its error stops the work.
+    pub fn generate(&self, keep: &Keep, progress: Tell<'_>) -> Result<OneSidedRecords> {
+        match (self.form, self.rolls()) {
+            (Form::Rounded, 32) => self.compute::<Rounded<32>, Rounded<32>>(keep, progress),
+            (Form::Rounded, _) => self.compute::<Rounded<48>, Rounded<32>>(keep, progress),
+            (Form::Exact, 32) => self.compute::<Exact<32>, Exact<32>>(keep, progress),
+            (Form::Exact, _) => self.compute::<Exact<48>, Exact<32>>(keep, progress),
+            (Form::Normal, _) => self.compute::<Normal, Normal>(keep, progress),
+        }
+    }
+
+    fn compute<W: Arithmetic, G: Arithmetic>(
+        &self,
+        keep: &Keep,
+        progress: Tell<'_>,
+    ) -> Result<OneSidedRecords> {
+        let numbering = self.numbering();
+        let pips = numbering.points() * usize::from(self.chequers);
+        let segments = Store::segments(self.chequers, pips);
+        let mut working = Working::new(keep, 2 * segments, &format!("{self:?}"))?;
+        let win = Part::<W>::new(&numbering, 1, &mut working, 0, progress)?;
+        let mut parts: Vec<Box<dyn AnyPart>> = vec![Box::new(win)];
+        if self.gammon {
+            let gammon =
+                Part::<G>::new(&numbering, ALL_CHEQUERS, &mut working, segments, progress)?;
+            parts.push(Box::new(gammon));
+        } else if self.form == Form::Normal {
+            // The normal form always has four values.
+            parts.push(Box::new(NoGammon));
+        }
+        Ok(OneSidedRecords {
+            numbering,
+            parts,
+            working,
+        })
+    }
+}
+
+/// The gammon values of a normal approximation without gammons.
+struct NoGammon;
+
+impl AnyPart for NoGammon {
+    fn width(&self) -> usize {
+        Normal::WIDTH
+    }
+
+    fn read(&self, _: &Working, _first: u64, out: &mut [u32], width: usize) -> Result<()> {
+        for record in out.chunks_mut(width) {
+            record[..Normal::WIDTH].fill(0);
+        }
+        Ok(())
+    }
+}
+
+trait AnyPart: Send + Sync {
+    fn width(&self) -> usize;
+    fn read(&self, working: &Working, first: u64, out: &mut [u32], width: usize) -> Result<()>;
+}
+
+impl<A: Arithmetic> AnyPart for Part<A> {
+    fn width(&self) -> usize {
+        A::WIDTH
+    }
+
+    fn read(&self, working: &Working, first: u64, out: &mut [u32], width: usize) -> Result<()> {
+        Part::read(self, working, first, out, width)
+    }
+}
+
+/// A finished one-sided table.
+pub struct OneSidedRecords {
+    numbering: Multiset,
+    parts: Vec<Box<dyn AnyPart>>,
+    working: Working,
+}
+
+impl OneSidedRecords {
+    /// Removes the working file, if there is one: the table is finished.
+    pub fn discard(self) -> Result<()> {
+        self.working.discard()
+    }
+}
+
+impl Records for OneSidedRecords {
+    fn len(&self) -> u64 {
+        self.numbering.len()
+    }
+
+    /// Win, then gammon.
+    fn width(&self) -> usize {
+        self.parts.iter().map(|part| part.width()).sum()
+    }
+
+    fn read(&self, first: u64, out: &mut [u32]) -> Result<()> {
+        super::check_range(self, first, out.len())?;
+        let width = self.width();
+        if out.is_empty() {
+            return Ok(());
+        }
+        let mut at = 0;
+        for part in &self.parts {
+            part.read(&self.working, first, &mut out[at..], width)?;
+            at += part.width();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! One half of the records, win or gammon: computed layer by layer, read in
+//! number order.
+
+use std::borrow::Cow;
+
+use super::super::working::Working;
+use super::arithmetic::Arithmetic;
+use super::home::{HOME_POINTS, Home};
+use super::layers::{HOME_BASE, Layers, ROW_LAYERS};
+use super::order::Order;
+use super::store::{GROUP, Key, Store};
+use crate::Result;
+use crate::numbering::{Multiset, Numbering};
+
+/// Told how many positions were computed since the last time; its error
+/// stops the work.
+pub(crate) type Tell<'a> = &'a dyn Fn(u64) -> Result<()>;
+
+/// Finished rows of all positions.
+pub(crate) struct Part<A: Arithmetic> {
+    numbering: Multiset,
+    order: Order,
+    /// Those with fewer chequers are off.
+    from: u8,
+    home: Home<A>,
+    store: Store,
+}
+
+impl<A: Arithmetic> Part<A> {
+    /// Computes all rows that `working` does not have yet. Positions with
+    /// fewer than `from` chequers count as off; segments are those from
+    /// `base` on.
+    pub(crate) fn new(
+        numbering: &Multiset,
+        from: u8,
+        working: &mut Working,
+        base: usize,
+        tell: Tell<'_>,
+    ) -> Result<Self> {
+        let (points, chequers) = (numbering.points(), numbering.chequers());
+        let home = Home::new(points, chequers, from, HOME_BASE)?;
+        let order = Order::new(points, chequers);
+        let store = Store::new(chequers, points * usize::from(chequers), base);
+        let mut part = Part {
+            numbering: numbering.clone(),
+            order,
+            from,
+            home,
+            store,
+        };
+        if points <= HOME_POINTS {
+            tell(numbering.len() - numbering.first_with(from))?;
+        } else {
+            for total in from.max(1)..=chequers {
+                part.compute(total, working, tell)?;
+            }
+        }
+        Ok(part)
+    }
+
+    /// Computes the positions with `total` chequers.
+    fn compute(&mut self, total: u8, working: &mut Working, tell: Tell<'_>) -> Result<()> {
+        let mut layers = Layers::new(&self.order, &self.home, total);
+        let all = usize::from(total)..=usize::from(total) * self.numbering.points();
+        let missing = all
+            .clone()
+            .find(|&pips| !self.store.has(working, Key { total, pips }));
+        let first = missing.unwrap_or(all.end() + 1);
+        for pips in *all.start()..first {
+            let rows = self.order.len(total, pips);
+            self.store.take_over(working, Key { total, pips }, rows)?;
+            tell(rows as u64)?;
+        }
+        if missing.is_some() && first > *all.start() {
+            let lowest = first.saturating_sub(ROW_LAYERS - 1).max(*all.start());
+            layers.forget_below(lowest);
+            for pips in lowest..first {
+                layers.restore(pips, self.rows(working, Key { total, pips })?);
+            }
+        }
+        for pips in first..=*all.end() {
+            let packed = layers.compute(pips);
+            self.store.put(working, Key { total, pips }, &packed)?;
+            tell(self.order.len(total, pips) as u64)?;
+        }
+        Ok(())
+    }
+
+    /// All rows of a layer.
+    fn rows(&self, working: &Working, key: Key) -> Result<Vec<A::Row>> {
+        let bytes = self.store.rows(working, key, 0, usize::MAX)?;
+        let mut rest = &*bytes;
+        (0..self.order.len(key.total, key.pips))
+            .map(|_| A::take(&mut rest))
+            .collect()
+    }
+
+    /// Writes the rows of the positions from number `first` on, one to the
+    /// front of each record of `width` values in `out`.
+    pub(crate) fn read(
+        &self,
+        working: &Working,
+        first: u64,
+        out: &mut [u32],
+        width: usize,
+    ) -> Result<()> {
+        if self.numbering.points() <= HOME_POINTS {
+            for (record, row) in out.chunks_mut(width).zip(&self.home.rows[first as usize..]) {
+                A::values(row, record);
+            }
+            return Ok(());
+        }
+        let count = out.len().div_ceil(width) as u64;
+        let end = first + count;
+        let mut counts = vec![0; self.numbering.points()];
+        let mut last = vec![0; self.numbering.points()];
+        self.numbering.unrank(first, &mut counts)?;
+        let mut cursors: Vec<Option<Cursor<'_>>> = Vec::new();
+        let (mut total, mut total_end) = (0, first);
+        for (record, number) in out.chunks_mut(width).zip(first..) {
+            if number == total_end {
+                total = counts.iter().sum();
+                total_end = self.numbering.first_with(total + 1).min(end);
+                self.numbering.unrank(total_end - 1, &mut last)?;
+                cursors.clear();
+                cursors.resize_with(usize::from(total) * counts.len() + 1, || None);
+            }
+            if total < self.from || total == 0 {
+                A::values(&A::off(), record);
+            } else {
+                let pips = (1..)
+                    .zip(&counts)
+                    .map(|(point, &c)| point * usize::from(c))
+                    .sum::<usize>();
+                let cursor = match &mut cursors[pips] {
+                    Some(cursor) => cursor,
+                    empty => {
+                        empty.insert(self.cursor(working, Key { total, pips }, &counts, &last)?)
+                    }
+                };
+                A::values(&cursor.next::<A>()?, record);
+            }
+            self.numbering.advance(&mut counts);
+        }
+        Ok(())
+    }
+
+    /// Stands before the row of `counts` in its layer; the rows up to that of
+    /// `last`, if it is in the layer, can be read.
+    fn cursor<'a>(
+        &self,
+        working: &'a Working,
+        key: Key,
+        counts: &[u8],
+        last: &[u8],
+    ) -> Result<Cursor<'a>> {
+        let place = self.order.before(counts, key.pips);
+        let end = (self.order.before(last, key.pips) + 1).min(self.order.len(key.total, key.pips));
+        let rows = self
+            .store
+            .rows(working, key, place / GROUP, end.div_ceil(GROUP))?;
+        let mut cursor = Cursor { rows, at: 0 };
+        for _ in 0..place % GROUP {
+            cursor.skip::<A>()?;
+        }
+        Ok(cursor)
+    }
+}
+
+/// A place in a layer's rows.
+struct Cursor<'a> {
+    rows: Cow<'a, [u8]>,
+    at: usize,
+}
+
+impl Cursor<'_> {
+    #[inline]
+    fn next<A: Arithmetic>(&mut self) -> Result<A::Row> {
+        let mut rest = &self.rows[self.at..];
+        let row = A::take(&mut rest)?;
+        self.at = self.rows.len() - rest.len();
+        Ok(row)
+    }
+
+    fn skip<A: Arithmetic>(&mut self) -> Result<()> {
+        let mut rest = &self.rows[self.at..];
+        A::skip(&mut rest)?;
+        self.at = self.rows.len() - rest.len();
+        Ok(())
+    }
+}

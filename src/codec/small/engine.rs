@@ -1,0 +1,490 @@
+//! Walks a block's records: finds what each is predicted from, and predicts it.
+//! Encoder, decoder and trainer differ only in what they do with the values.
+
+use std::sync::Arc;
+
+use super::layout::{FRACTION, WEIGHT_BITS};
+use super::layout::{LANES, LEFT, MAX_REFERENCES, PREVIOUS, outside_class, stride};
+use super::model::{Cell, Model, Set};
+use super::predict::{self, Inputs, Lanes, Sample, Window};
+use crate::codec::{MAX_KINDS, Plan, Shape, Slot};
+
+/// A model made ready for values of one type.
+#[derive(Debug)]
+pub(super) struct Engine<T> {
+    pub(super) model: Arc<Model>,
+    pub(super) width: usize,
+    /// The greatest value of each place in a record.
+    pub(super) largest: Vec<u32>,
+    stride: usize,
+    /// Rows of the anchors, padded; one of zeros if the model has none.
+    anchors: Vec<T>,
+    anchor_facts: Vec<Facts>,
+    /// Zeros, for residuals of what has none.
+    zeros: Vec<u16>,
+    vector: bool,
+}
+
+/// What is remembered of a record beside its values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// Place of the first value that isn't 0.
+    first: u16,
+    /// Mean place, rounded down, the values being weights.
+    mean: u8,
+    /// Mean magnitude of the residuals of a record of average length.
+    residual: u16,
+}
+
+/// The records of a block, as far as they are known.
+#[derive(Debug, Default)]
+pub(super) struct Records<T> {
+    rows: Vec<T>,
+    residuals: Vec<u16>,
+    facts: Vec<Facts>,
+    slots: Vec<Slot>,
+    lanes: Vec<Lanes>,
+}
+
+/// How one record is predicted; its lanes are in [`Records`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prepared {
+    pub(super) set: usize,
+    pub(super) cell: usize,
+    /// Place of the first value that is coded.
+    pub(super) start: usize,
+    /// Place of lane 0 of the first window.
+    pub(super) window: usize,
+    /// Slots of the references, the base first.
+    references: [u16; MAX_REFERENCES],
+    count: usize,
+    anchor: usize,
+}
+
+impl Prepared {
+    /// Slot of the k-th reference, the base being 0.
+    pub(super) fn reference(&self, k: usize) -> Option<usize> {
+        let found = self.references.get(k).filter(|_| k < self.count);
+        found.map(|&slot| usize::from(slot))
+    }
+}
+
+/// What is predicted of one value before feedback.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected {
+    pub(super) prediction: i64,
+    pub(super) class: u8,
+    /// Its lane, or [`LANES`] outside of the window.
+    pub(super) lane: usize,
+}
+
+/// Errors of the values of a record that came before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Feedback {
+    pub(super) errors: [i64; 3],
+    pub(super) sum: i64,
+}
+
+impl Feedback {
+    /// What the errors so far add to a prediction.
+    #[inline(always)]
+    pub(super) fn correction(&self, cell: &Cell, lane: usize) -> i64 {
+        let Some(&[a, b, c, d]) = cell.feedback.get(lane) else {
+            return 0;
+        };
+        let [x, y, z] = self.errors;
+        let weighted =
+            i64::from(a) * x + i64::from(b) * y + i64::from(c) * z + i64::from(d) * self.sum;
+        weighted >> WEIGHT_BITS
+    }
+
+    /// Takes note of a value.
+    #[inline(always)]
+    pub(super) fn note(&mut self, value: u32, prediction: i64, summed: bool) {
+        let error = (i64::from(value) << FRACTION) - prediction;
+        let [x, y, _] = self.errors;
+        self.errors = [error, x, y];
+        if summed {
+            self.sum += error;
+        }
+    }
+}
+
+/// The final prediction of a value that is at most `largest`.
+#[inline(always)]
+pub(super) fn rounded(prediction: i64, correction: i64, largest: u32) -> i64 {
+    ((prediction + correction + (1 << (FRACTION - 1))) >> FRACTION).clamp(0, i64::from(largest))
+}
+
+impl<T: Sample> Engine<T> {
+    pub(super) fn new(model: Arc<Model>, shape: &Shape) -> Self {
+        let width = shape.width();
+        let stride = stride(width);
+        let mut anchors = Vec::new();
+        let mut anchor_facts = Vec::new();
+        let none = vec![0; width];
+        let rows = model.anchors.chunks_exact(width.max(1));
+        for row in rows.chain(model.anchors.is_empty().then_some(none.as_slice())) {
+            let from = anchors.len();
+            anchors.resize(from + stride, T::default());
+            let place = anchors.iter_mut().skip(from + LEFT);
+            place.zip(row).for_each(|(to, &value)| *to = T::of(value));
+            anchor_facts.push(facts(row.iter().copied()));
+        }
+        #[cfg(target_arch = "x86_64")]
+        let vector = super::predict_avx2::available();
+        #[cfg(not(target_arch = "x86_64"))]
+        let vector = false;
+        Self {
+            width,
+            largest: shape
+                .bits
+                .iter()
+                .map(|&bits| Shape::largest(bits))
+                .collect(),
+            stride,
+            anchors,
+            anchor_facts,
+            zeros: vec![0; stride],
+            vector,
+            model,
+        }
+    }
+
+    /// Turns the vector arithmetic off, to compare with it.
+    #[cfg(test)]
+    pub(super) fn without_vectors(mut self) -> Self {
+        self.vector = false;
+        self
+    }
+
+    /// Makes room for the first `count` records of the block at `first`.
+    #[inline]
+    pub(super) fn begin(
+        &self,
+        plan: &dyn Plan,
+        first: u64,
+        count: usize,
+        records: &mut Records<T>,
+    ) {
+        // All that is read is written first, except the rows' padding, which
+        // has to be zero, and what follows a distribution's end.
+        records.rows.clear();
+        records.rows.resize(count * self.stride, T::default());
+        records.residuals.clear();
+        records.residuals.resize(count * self.stride, 0);
+        records.facts.resize(count, Facts::default());
+        records.slots.resize(count, Slot::default());
+        let windows = if self.model.spread {
+            1
+        } else {
+            self.width.div_ceil(LANES)
+        };
+        records.lanes.resize(
+            windows,
+            Lanes {
+                prediction: [0; LANES],
+                class: [0; LANES],
+            },
+        );
+        plan.describe(first, records.slots.get_mut(..count).unwrap_or_default());
+    }
+
+    /// Predicts the record in `slot`.
+    #[inline]
+    pub(super) fn prepare(&self, records: &mut Records<T>, slot: usize) -> Prepared {
+        let prepared = self.locate(records, slot);
+        self.predict(records, &prepared);
+        prepared
+    }
+
+    /// Finds what the record in `slot` is predicted from.
+    #[inline]
+    pub(super) fn locate(&self, records: &Records<T>, slot: usize) -> Prepared {
+        let model = &*self.model;
+        let described = records.slots.get(slot).copied().unwrap_or_default();
+        let mask = available(&described, slot);
+        let key = model.key(described.class, mask);
+        let set_index = usize::from(model.set_of.get(key).copied().unwrap_or(0));
+        let anchor = usize::from(described.anchor).min(self.anchor_facts.len() - 1);
+        let anchor_facts = self.anchor_facts.get(anchor).copied().unwrap_or_default();
+        let mut prepared = Prepared {
+            set: set_index,
+            cell: 0,
+            start: 0,
+            window: 0,
+            references: [0; MAX_REFERENCES],
+            count: 0,
+            anchor,
+        };
+        let set = model.sets.get(set_index);
+        let (kinds, margin) = set.map_or((&[][..], 0), |set: &Set| {
+            (set.kinds.get(..set.count).unwrap_or_default(), set.margin)
+        });
+        let mut first = u16::MAX;
+        for (&kind, reference) in kinds.iter().zip(&mut prepared.references) {
+            let back = if usize::from(kind) == PREVIOUS {
+                1
+            } else {
+                described.back.get(usize::from(kind)).copied().unwrap_or(0)
+            };
+            // The set's kinds are among those that exist, so this is in the block.
+            *reference = (slot as u16).wrapping_sub(back);
+            let facts = records
+                .facts
+                .get(usize::from(*reference))
+                .copied()
+                .unwrap_or_default();
+            first = first.min(facts.first);
+        }
+        prepared.count = kinds.len();
+        let base_facts = match prepared.reference(0) {
+            Some(base) => records.facts.get(base).copied().unwrap_or_default(),
+            None => {
+                first = anchor_facts.first;
+                anchor_facts
+            }
+        };
+        if model.spread {
+            prepared.start = usize::from(first.saturating_sub(u16::from(margin)));
+            let last = self.width.saturating_sub(LANES);
+            prepared.window = usize::from(base_facts.mean.saturating_sub(7)).min(last);
+        }
+        prepared.cell = set_index * model.groups() + model.group(base_facts.mean);
+        prepared
+    }
+
+    /// Predicts a record's lanes.
+    #[inline]
+    fn predict(&self, records: &mut Records<T>, prepared: &Prepared) {
+        self.each_window(records, prepared, |engine, inputs, cell, lanes| {
+            engine.window(inputs, cell, lanes)
+        });
+    }
+
+    /// Calls `each` with what every window of a record is predicted from.
+    #[inline(always)]
+    pub(super) fn each_window(
+        &self,
+        records: &mut Records<T>,
+        prepared: &Prepared,
+        mut each: impl FnMut(&Self, &Inputs<'_, T>, &Cell, &mut Lanes),
+    ) {
+        let model = &*self.model;
+        let anchor_row = self
+            .anchors
+            .get(prepared.anchor * self.stride..)
+            .unwrap_or_default();
+        let Some(cell) = model.cells.get(prepared.cell) else {
+            return;
+        };
+        for (at, lanes) in records.lanes.iter_mut().enumerate() {
+            let from = LEFT - 2 + prepared.window + at * LANES;
+            let row = |reference: u16| {
+                let start = usize::from(reference) * self.stride + from;
+                records.rows.get(start..).unwrap_or_default()
+            };
+            let base: &[T] = match prepared.reference(0) {
+                Some(base) => row(base as u16),
+                None => anchor_row.get(from..).unwrap_or_default(),
+            };
+            let Some(base) = base.first_chunk() else {
+                continue;
+            };
+            let mut rows: [Window<'_, T>; MAX_REFERENCES] = [base; MAX_REFERENCES];
+            for (place, &reference) in rows
+                .iter_mut()
+                .zip(&prepared.references)
+                .take(prepared.count)
+                .skip(1)
+            {
+                if let Some(window) = row(reference).first_chunk() {
+                    *place = window;
+                }
+            }
+            let residuals = |k: usize| {
+                let row = match prepared.reference(k) {
+                    Some(slot) => records.residuals.get(slot * self.stride + from..),
+                    None => self.zeros.get(from..),
+                };
+                row.and_then(|row| row.first_chunk())
+            };
+            let (Some(first), Some(second)) = (residuals(0), residuals(1)) else {
+                continue;
+            };
+            let mean = |k: usize| {
+                let slot = prepared.reference(k);
+                slot.and_then(|slot| records.facts.get(slot))
+                    .map_or(0, |facts| facts.residual)
+            };
+            let inputs = Inputs {
+                rows,
+                count: prepared.count.max(1),
+                residuals: [first, second],
+                means: [mean(0), mean(1)],
+                spread: model.spread,
+            };
+            each(self, &inputs, cell, lanes);
+        }
+    }
+
+    #[inline]
+    fn window(&self, inputs: &Inputs<'_, T>, cell: &Cell, lanes: &mut Lanes) {
+        if !(self.vector && T::vector_window(inputs, cell, lanes)) {
+            predict::window(inputs, cell, lanes);
+        }
+    }
+
+    /// What is expected of the value in `place` of a prepared record in `slot`.
+    #[inline(always)]
+    pub(super) fn expected(
+        &self,
+        records: &Records<T>,
+        prepared: &Prepared,
+        place: usize,
+    ) -> Expected {
+        let (window, lane) = if self.model.spread {
+            (0, place.wrapping_sub(prepared.window))
+        } else {
+            (place / LANES, place % LANES)
+        };
+        match records.lanes.get(window) {
+            Some(lanes) if lane < LANES => Expected {
+                prediction: lanes.prediction.get(lane).copied().unwrap_or(0),
+                class: lanes.class.get(lane).copied().unwrap_or(0),
+                lane,
+            },
+            _ => {
+                let base = self
+                    .base_row(records, prepared)
+                    .get(place)
+                    .copied()
+                    .unwrap_or_default();
+                Expected {
+                    prediction: base.wide() << FRACTION,
+                    class: outside_class(base.into()),
+                    lane: LANES,
+                }
+            }
+        }
+    }
+
+    /// The values of the base of a prepared record.
+    pub(super) fn base_row<'a>(&'a self, records: &'a Records<T>, prepared: &Prepared) -> &'a [T] {
+        let row = match prepared.reference(0) {
+            Some(slot) => records.rows.get(slot * self.stride + LEFT..),
+            None => self.anchors.get(prepared.anchor * self.stride + LEFT..),
+        };
+        row.and_then(|row| row.get(..self.width))
+            .unwrap_or_default()
+    }
+
+    /// The values of the record in `slot`.
+    pub(super) fn row<'a>(&self, records: &'a Records<T>, slot: usize) -> &'a [T] {
+        let row = records.rows.get(slot * self.stride + LEFT..);
+        row.and_then(|row| row.get(..self.width))
+            .unwrap_or_default()
+    }
+
+    /// Keeps a value of the record in `slot`, and its residual.
+    #[inline(always)]
+    pub(super) fn keep(
+        &self,
+        records: &mut Records<T>,
+        slot: usize,
+        place: usize,
+        value: u32,
+        residual: i64,
+    ) {
+        let at = slot * self.stride + LEFT + place;
+        if let Some(to) = records.rows.get_mut(at) {
+            *to = T::of(value);
+        }
+        if let Some(to) = records.residuals.get_mut(at) {
+            *to = residual.unsigned_abs().min(65535) as u16;
+        }
+    }
+
+    /// Completes the record in `slot`, all of whose values are kept.
+    #[inline]
+    pub(super) fn complete(&self, records: &mut Records<T>, slot: usize) {
+        let mut found = facts(self.row(records, slot).iter().map(|&v| v.into()));
+        let residuals = records
+            .residuals
+            .get(slot * self.stride + LEFT..)
+            .unwrap_or_default();
+        let sum: u32 = residuals
+            .iter()
+            .take(self.width)
+            .map(|&r| u32::from(r))
+            .sum();
+        found.residual = (sum >> 3).min(65535) as u16;
+        if let Some(to) = records.facts.get_mut(slot) {
+            *to = found;
+        }
+    }
+
+    /// Copies the k-th reference (or the anchor, for the base of a record that
+    /// has none) to the record in `slot`; false where there is no such reference.
+    pub(super) fn copy(
+        &self,
+        records: &mut Records<T>,
+        prepared: &Prepared,
+        k: usize,
+        slot: usize,
+    ) -> bool {
+        let to = slot * self.stride + LEFT;
+        match prepared.reference(k) {
+            Some(from) if from < slot => {
+                let from = from * self.stride + LEFT;
+                records.rows.copy_within(from..from + self.width, to);
+            }
+            None if k == 0 => {
+                let row = self
+                    .anchors
+                    .get(prepared.anchor * self.stride + LEFT..)
+                    .unwrap_or_default();
+                let place = records.rows.iter_mut().skip(to).take(self.width);
+                place.zip(row).for_each(|(to, &from)| *to = from);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn anchor_of(&self, prepared: &Prepared) -> usize {
+        prepared.anchor
+    }
+}
+
+/// The references of a record in `slot` that exist in its block.
+#[inline]
+pub(super) fn available(described: &Slot, slot: usize) -> u16 {
+    let slot = slot as u16;
+    let mut mask = 0;
+    let mut previous = slot > 0;
+    for (kind, &back) in described.back.iter().take(MAX_KINDS).enumerate() {
+        mask |= u16::from(back.wrapping_sub(1) < slot) << kind;
+        previous &= back != 1;
+    }
+    mask | u16::from(previous) << PREVIOUS
+}
+
+/// First value and mean of a row.
+fn facts(row: impl Iterator<Item = u32>) -> Facts {
+    let mut found = Facts {
+        first: u16::MAX,
+        mean: 0,
+        residual: 0,
+    };
+    let (mut sum, mut moment) = (0u64, 0u64);
+    for (place, value) in row.enumerate() {
+        if value != 0 && found.first == u16::MAX {
+            found.first = place as u16;
+        }
+        sum += u64::from(value);
+        moment += u64::from(value) * place as u64;
+    }
+    found.mean = (moment / sum.max(1)).min(255) as u8;
+    found
+}

@@ -1,0 +1,125 @@
+//! Dice of a rollout: the same for every candidate, stratified in the first
+//! two rolls.
+//!
+//! In each block of 36 games, every throw comes once as the first roll and
+//! once as the second; in each 1296 games, every pair of throws comes once.
+//! Blocks are independent but for that last condition, so that the errors of
+//! their means are honest.
+
+use super::random::Random;
+use super::statistics::BLOCK;
+
+const PAIRS: u64 = (BLOCK * BLOCK) as u64;
+
+/// The dice of all games of a rollout, by game number.
+#[derive(Debug, Clone, Copy)]
+pub struct Dice {
+    seed: u64,
+    stratified: bool,
+}
+
+/// The dice of one game.
+#[derive(Debug, Clone)]
+pub struct GameDice {
+    fixed: [[u8; 2]; 2],
+    /// Rolls that `fixed` still decides.
+    left: usize,
+    random: Random,
+}
+
+impl Dice {
+    /// Dice that follow from `seed`.
+    pub fn new(seed: u64, stratified: bool) -> Self {
+        Dice { seed, stratified }
+    }
+
+    /// The dice of game `number`.
+    pub fn game(&self, number: u64) -> GameDice {
+        // Streams from the top down belong to cycles and blocks, from 0 up to games.
+        let random = Random::new(self.seed, number);
+        if !self.stratified {
+            return GameDice {
+                fixed: [[0; 2]; 2],
+                left: 0,
+                random,
+            };
+        }
+        let cycle = number / PAIRS;
+        let block = (number % PAIRS) as usize / BLOCK;
+        let mut of_cycle = Random::new(self.seed, u64::MAX - 2 * cycle);
+        let (columns, seconds) = (permutation(&mut of_cycle), permutation(&mut of_cycle));
+        let order = permutation(&mut Random::new(
+            self.seed,
+            u64::MAX / 2 - number / BLOCK as u64,
+        ));
+        // A Latin square: block k pairs the first roll f with the second
+        // (column of f + k) mod 36.
+        let first = order[number as usize % BLOCK];
+        let second = seconds[(usize::from(columns[usize::from(first)]) + block) % BLOCK];
+        GameDice {
+            fixed: [throw(second), throw(first)],
+            left: 2,
+            random,
+        }
+    }
+}
+
+impl GameDice {
+    /// The next roll.
+    #[inline]
+    pub fn roll(&mut self) -> [u8; 2] {
+        if self.left > 0 {
+            self.left -= 1;
+            return self.fixed[self.left];
+        }
+        self.random.dice()
+    }
+}
+
+fn throw(index: u8) -> [u8; 2] {
+    [index / 6 + 1, index % 6 + 1]
+}
+
+fn permutation(random: &mut Random) -> [u8; BLOCK] {
+    let mut out = std::array::from_fn(|i| i as u8);
+    random.shuffle(&mut out);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn blocks_and_cycles_hold_every_throw_once() {
+        let dice = Dice::new(9, true);
+        for cycle in 0..2 {
+            let mut pairs = HashSet::new();
+            for block in 0..36 {
+                let (mut firsts, mut seconds) = (HashSet::new(), HashSet::new());
+                for game in 0..36 {
+                    let mut rolls = dice.game(cycle * 1296 + block * 36 + game);
+                    let (first, second) = (rolls.roll(), rolls.roll());
+                    firsts.insert(first);
+                    seconds.insert(second);
+                    pairs.insert((first, second));
+                }
+                assert_eq!((firsts.len(), seconds.len()), (36, 36));
+            }
+            assert_eq!(pairs.len(), 1296);
+        }
+    }
+
+    #[test]
+    fn dice_follow_from_seed_and_number() {
+        let rolls = |seed, game| {
+            let mut dice = Dice::new(seed, true).game(game);
+            (0..20).map(|_| dice.roll()).collect::<Vec<_>>()
+        };
+        assert_eq!(rolls(1, 77), rolls(1, 77));
+        assert_ne!(rolls(1, 77), rolls(2, 77));
+        assert_ne!(rolls(1, 77)[2..], rolls(1, 78)[2..]);
+    }
+}
