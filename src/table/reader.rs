@@ -508,6 +508,20 @@ impl Reader {
         self.look_up(column, number, out)
     }
 
+    /// Asks the processor for the bytes that [`Reader::get_column`] will need,
+    /// when the table lies in memory: look-ups that are announced first wait
+    /// for memory side by side. It reads nothing and fails at nothing.
+    #[inline]
+    pub fn prefetch(&self, column: usize, number: u64) {
+        if let Some(column) = self.columns.get(column)
+            && let Some(bytes) = self.source.bytes()
+            && let Some(place) = column.grid.place(number)
+            && let Some(located) = column.locate(place)
+        {
+            located.prefetch(column, bytes);
+        }
+    }
+
     /// Looks up many records, in any order: `out` takes them one after the
     /// other, in the order of `numbers`. What lies in memory is asked for some
     /// records ahead; otherwise blocks are visited in order, each once.

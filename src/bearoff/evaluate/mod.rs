@@ -18,7 +18,7 @@ pub use two_sided::{CubeAction, Cubeful};
 
 use std::path::{Path, PathBuf};
 
-use super::board::{Board, Points};
+use super::board::Board;
 use super::database::Database;
 use super::distribution;
 use super::schema::ROLLS;
@@ -209,8 +209,12 @@ impl Tables {
         }
         let one_sided = match [us, them].map(|side| self.find(side)) {
             [Some(ours), Some(theirs)] => {
-                held.read(0, ours, sides[0], us.total)?;
-                held.read(1, theirs, sides[1], them.total)?;
+                let numbers = [
+                    ours.number(sides[0], us.total)?,
+                    theirs.number(sides[1], them.total)?,
+                ];
+                held.read(0, ours, numbers[0], us.total)?;
+                held.read(1, theirs, numbers[1], them.total)?;
                 Some([ours.id(), theirs.id()])
             }
             _ => None,
@@ -261,7 +265,7 @@ impl Tables {
 
 /// The distributions read last for either side, and of what.
 struct Held {
-    of: [Option<(TableId, Points)>; 2],
+    of: [Option<(TableId, u64)>; 2],
     read: [Distribution; 2],
 }
 
@@ -276,12 +280,13 @@ impl Held {
 
     /// Reads a side unless it is held already; `which` is 0 or 1.
     #[inline]
-    fn read(&mut self, which: usize, table: &OneSided, side: &Points, total: u8) -> Result<()> {
-        if self.of[which] != Some((table.id(), *side)) {
+    fn read(&mut self, which: usize, table: &OneSided, number: u64, total: u8) -> Result<()> {
+        let wanted = Some((table.id(), number));
+        if self.of[which] != wanted {
             // Nothing is held should the reading fail.
             self.of[which] = None;
-            table.read(side, total, &mut self.read[which])?;
-            self.of[which] = Some((table.id(), *side));
+            table.read(number, total, &mut self.read[which])?;
+            self.of[which] = wanted;
         }
         Ok(())
     }

@@ -129,10 +129,25 @@ impl OneSided {
         top <= self.side.points() && total <= self.side.chequers()
     }
 
-    /// The distributions of a side of `total` chequers that the table covers.
+    /// The number of a side that the table covers, whose record is asked for
+    /// from memory meanwhile.
     #[inline]
-    pub(super) fn read(&self, side: &Points, total: u8, out: &mut Distribution) -> Result<()> {
+    pub(super) fn number(&self, side: &Points, total: u8) -> Result<u64> {
         let number = self.side.rank(&side[..self.side.points()])?;
+        if let (Layout::Columns { win, gammon }, Database::Table(reader)) =
+            (&self.layout, &self.database)
+        {
+            reader.prefetch(*win, number);
+            if let (true, Some(column)) = (total == super::ALL_CHEQUERS, gammon) {
+                reader.prefetch(*column, number);
+            }
+        }
+        Ok(number)
+    }
+
+    /// The distributions of the side of `total` chequers with that number.
+    #[inline]
+    pub(super) fn read(&self, number: u64, total: u8, out: &mut Distribution) -> Result<()> {
         out.win_unit = self.win_unit;
         out.gammon = match self.gammon_unit {
             _ if total < super::ALL_CHEQUERS => Gammon::Safe,
