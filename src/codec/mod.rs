@@ -62,9 +62,9 @@ pub trait Plan: Send + Sync {
         1
     }
 
-    /// Anchors that [`Slot::anchor`] tells apart, at most 65,536.
-    fn anchors(&self) -> usize {
-        1
+    /// Anchors that each of [`Slot::anchors`] tells apart, at most 65,536.
+    fn anchors(&self) -> [usize; 2] {
+        [1, 1]
     }
 
     /// Describes the records from number `first` on, one for each of `out`.
@@ -113,8 +113,9 @@ pub struct Slot {
     /// How many records back the reference of each kind is; 0 where the
     /// relation does not exist. The codec leaves out what lies before its block.
     pub back: [u16; MAX_KINDS + 1],
-    /// Records of an anchor resemble each other wherever they are.
-    pub anchor: u16,
+    /// Records of an anchor resemble each other wherever they are; a codec
+    /// may choose between two ways to see it.
+    pub anchors: [u16; 2],
     /// Records of a class depend on their references in the same way.
     pub class: u8,
 }
