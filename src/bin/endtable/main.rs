@@ -6,6 +6,8 @@ mod compare;
 mod get;
 mod info;
 mod make;
+mod rollout;
+mod rollout_file;
 mod stats;
 mod transcode;
 mod verify;
@@ -35,6 +37,7 @@ enum Verb {
     Verify(verify::Arguments),
     Compare(compare::Arguments),
     Bench(bench::Arguments),
+    Rollout(rollout::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Verb::Verify(arguments) => verify::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Bench(arguments) => bench::run(&arguments),
+        Verb::Rollout(arguments) => rollout::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
