@@ -149,6 +149,11 @@ pub(crate) fn catch_interrupts() {
     });
 }
 
+/// Set once the work was asked to stop.
+pub(crate) fn stop_flag() -> &'static AtomicBool {
+    &STOP
+}
+
 /// Whether the work was asked to stop.
 pub(crate) fn interrupted() -> Result<()> {
     match STOP.load(Ordering::Relaxed) {

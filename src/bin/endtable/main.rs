@@ -9,6 +9,8 @@ mod info;
 mod machine;
 mod make;
 mod making;
+mod rollout;
+mod rollout_file;
 mod stats;
 mod tables;
 mod transcode;
@@ -41,6 +43,7 @@ enum Verb {
     Bench(bench::Arguments),
     Eval(eval::Arguments),
     Tables(tables::Arguments),
+    Rollout(rollout::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Verb::Bench(arguments) => bench::run(&arguments),
         Verb::Eval(arguments) => eval::run(&arguments),
         Verb::Tables(arguments) => tables::run(&arguments),
+        Verb::Rollout(arguments) => rollout::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
