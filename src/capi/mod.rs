@@ -69,7 +69,7 @@ impl Failure {
 
     #[cold]
     fn null(what: &str) -> Self {
-        Self::new(EndtableStatus::Null, format!("{what} is a null pointer"))
+        Self::new(EndtableStatus::Null, format!("{what}: a null pointer"))
     }
 
     #[cold]
