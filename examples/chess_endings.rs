@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use endtable::chess::{Material, generate};
+use endtable::chess::{Ending, Material, generate};
+use endtable::numbering::kings::Sides;
 
 fn main() -> endtable::Result<()> {
     let mut wanted = Vec::new();
@@ -53,6 +54,39 @@ fn main() -> endtable::Result<()> {
             l(longest[0][1])
         );
         eprintln!("{material} {secs:.2?}");
+        if let Ok(dir) = std::env::var("OUT") {
+            let t = Instant::now();
+            let sides = match std::env::var("SIDES").as_deref() {
+                Ok("white") => Sides::White,
+                Ok("black") => Sides::Black,
+                _ => {
+                    if material.is_symmetric() {
+                        Sides::White
+                    } else {
+                        Sides::Both
+                    }
+                }
+            };
+            let ending = Ending::new(&table, sides)?;
+            let block = std::env::var("BLOCK").map_or(256, |b| b.parse().unwrap());
+            let path = std::path::Path::new(&dir).join(format!("{material}.etb"));
+            let s = endtable::table::write(
+                &ending,
+                ending.schema("context", block),
+                &path,
+                &endtable::table::WriteOptions {
+                    force: true,
+                    progress: None,
+                },
+            )?;
+            eprintln!(
+                "  wrote {} bytes (blocks {}, index {}) in {:.2?}",
+                s.file_bytes,
+                s.column_bytes[0],
+                s.index_bytes,
+                t.elapsed()
+            );
+        }
         made.insert(material, Arc::new(table));
     }
     eprintln!("total {:.2?}", start.elapsed());

@@ -2,16 +2,19 @@
 
 pub mod board;
 pub mod database;
+pub mod deep;
 pub mod distribution;
 pub mod evaluate;
 pub mod generate;
 pub mod gnubg;
+pub mod lookup;
 pub mod notation;
 pub mod play_notation;
 pub mod plays;
 pub mod position;
 pub mod position_id;
 pub mod schema;
+pub mod statistics;
 pub mod xgid;
 
 pub use board::{Board, Points};

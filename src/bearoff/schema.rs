@@ -5,7 +5,7 @@ use super::gnubg::Kind;
 use crate::codec;
 use crate::format::{CodecId, Column, Field, Kind as FieldKind, NumberingId, Schema};
 use crate::numbering::{Multiset, Numbering, Pair};
-use crate::{Error, Properties, Result};
+use crate::{Error, Properties, Result, Value};
 
 /// Values of a distribution: the chances of leaving on roll 0 to 31.
 pub const ROLLS: usize = 32;
@@ -105,11 +105,12 @@ pub fn schema(kind: Kind, packing: &Packing) -> Result<Schema> {
         Kind::TwoSided { cubeful, .. } => {
             let names = ["cubeless", "owned", "centred", "opponent"];
             let fields = names.iter().take(if cubeful { 4 } else { 1 }).map(|name| {
-                let mut field = Field::unsigned(name, 1, u32::from(u16::MAX), "equity", 1);
-                field.properties = Properties::new()
-                    .with_text("unit", "points")
-                    .with_text("formula", "equity = value / 32767.5 - 1");
-                field
+                // Points = value / 32767.5 - 1.
+                linear(
+                    Field::unsigned(name, 1, CERTAIN, "points", u64::from(CERTAIN)),
+                    2,
+                    -65_535,
+                )
             });
             (
                 "bearoff two-sided",
@@ -126,11 +127,9 @@ pub fn schema(kind: Kind, packing: &Packing) -> Result<Schema> {
             ]
             .map(|name| Field::unsigned(name, 1, CERTAIN_24, "probability", u64::from(CERTAIN_24)));
             let equities = ["owned", "centred", "centred_jacoby", "opponent"].map(|name| {
-                let mut field = Field::unsigned(name, 1, CERTAIN_24, "points", 1);
-                field.properties = Properties::new()
-                    .with_text("unit", "points")
-                    .with_text("formula", "equity = (value / 16777215 - 0.5) * 6");
-                field
+                // Points = (value / 16777215 - 1/2) * 6.
+                let field = Field::unsigned(name, 1, CERTAIN_24, "points", u64::from(CERTAIN_24));
+                linear(field, 6, -50_331_645)
             });
             let columns = vec![
                 packing.column("chances", positions, chances.into()),
@@ -288,6 +287,15 @@ fn id(numbering: &dyn Numbering) -> NumberingId {
 fn distribution(name: &str, rolls: u32, bits: u8) -> Field {
     let certain = u32::MAX >> (32 - bits);
     Field::unsigned(name, rolls, certain, "probability", u64::from(certain))
+}
+
+/// A field whose quantity is (value × `multiplier` + `offset`) / scale.
+fn linear(mut field: Field, multiplier: u64, offset: i64) -> Field {
+    field
+        .properties
+        .set("multiplier", Value::Unsigned(multiplier));
+    field.properties.set("offset", Value::Signed(offset));
+    field
 }
 
 /// The column of the first chequer's leaving: certain on roll 0 unless all

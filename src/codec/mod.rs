@@ -5,6 +5,7 @@
 //! those by [`crate::format`]).
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used)]
 
+mod context;
 mod lz4;
 mod packed;
 mod planes;
@@ -194,13 +195,14 @@ pub struct SampleBlock {
 }
 
 /// The names of all codecs, fastest first.
-pub const NAMES: [&str; 5] = ["stored", "lz4", "packed", "zstd", "small"];
+pub const NAMES: [&str; 6] = ["stored", "lz4", "packed", "zstd", "small", "context"];
 
 /// Values of a column that training the codec `name` wants to see, at most.
 pub fn sample_values(name: &str) -> usize {
     match name {
         zstd::NAME => 8 << 20,
         small::NAME => 16 << 20,
+        context::NAME => 16 << 20,
         _ => 0,
     }
 }
@@ -210,6 +212,7 @@ pub fn sample_values(name: &str) -> usize {
 pub fn default_block_positions(name: &str) -> u32 {
     match name {
         packed::NAME | small::NAME => 32,
+        context::NAME => 256,
         _ => 64,
     }
 }
@@ -229,6 +232,7 @@ pub fn build(
         packed::NAME => Arc::new(packed::Packed::new(shape.clone())),
         zstd::NAME => Arc::new(zstd::Zstd::train(shape.clone(), options, sample)?),
         small::NAME => Arc::new(small::Small::train(shape, plan, sample)?),
+        context::NAME => Arc::new(context::Context::train(shape, options, plan, sample)?),
         _ => {
             return Err(Error::invalid(format!(
                 "no codec is called '{name}'; there are {}",
@@ -251,6 +255,7 @@ pub fn open(
         packed::NAME => Arc::new(packed::Packed::new(shape.clone())),
         zstd::NAME => Arc::new(zstd::Zstd::open(shape.clone(), params)?),
         small::NAME => Arc::new(small::Small::open(shape, params)?),
+        context::NAME => Arc::new(context::Context::open(shape, params)?),
         _ => {
             return Err(Error::unsupported(format!(
                 "codec '{name}'; this version knows {}: update endtable",

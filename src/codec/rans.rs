@@ -18,21 +18,30 @@ pub const TOTAL: u32 = 1 << PROBABILITY_BITS;
 /// The state's lower bound, and what it must be after the last symbol.
 const LOWER: u32 = 1 << 16;
 
-/// One bucket of an alias table.
+/// One bucket of an alias table: its own symbol, then the one that fills it up.
+/// From the lowest bits: frequency (16 bits), bias (16), symbol (8), tag (8),
+/// and in the first number the divider (16). Slots of the bucket below the
+/// divider belong to the own symbol; the bias is added (wrapping) to the slot
+/// within the bucket to give the index within the symbol's frequency.
 #[derive(Debug, Clone, Copy, Default)]
-#[repr(C, align(16))]
-struct Bucket {
-    /// Slots of the bucket below this belong to the bucket's own symbol.
-    divider: u16,
-    /// Frequencies of the own and of the other symbol.
-    frequency: [u16; 2],
-    /// Added (wrapping) to the slot within the bucket to give the index within the
-    /// symbol's frequency.
-    bias: [u16; 2],
-    /// The two symbols.
-    symbol: [u8; 2],
-    /// Their tags.
-    tag: [u8; 2],
+#[repr(align(16))]
+struct Bucket([u64; 2]);
+
+impl Bucket {
+    fn new(divider: usize, sides: [(u16, u16, usize, u8); 2]) -> Self {
+        let mut packed = sides.map(|(frequency, bias, symbol, tag)| {
+            u64::from(frequency) | u64::from(bias) << 16 | (symbol as u64) << 32 | u64::from(tag) << 40
+        });
+        packed[0] |= (divider as u64) << 48;
+        Self(packed)
+    }
+
+    /// The number of the side to which slot `low` of the bucket belongs.
+    #[inline(always)]
+    fn side(self, low: u32) -> u64 {
+        let [own, other] = self.0;
+        if u64::from(low) >= own >> 48 { other } else { own }
+    }
 }
 
 /// A table of frequencies of at most `2^log_symbols` symbols.
@@ -68,10 +77,7 @@ impl Table {
         }
         let sum: u32 = frequencies.iter().map(|&f| u32::from(f)).sum();
         if sum != TOTAL {
-            return Err(Error::corrupt(
-                "RANS-2",
-                format!("frequencies sum to {TOTAL}; found {sum}"),
-            ));
+            return Err(Error::corrupt("RANS-2", format!("frequencies sum to {TOTAL}; found {sum}")));
         }
         let capacity = TOTAL as usize / symbols;
         let tag = |s: usize| tags.get(s).copied().unwrap_or(0);
@@ -80,25 +86,20 @@ impl Table {
         let mut left: Vec<usize> = frequencies.iter().map(|&f| usize::from(f)).collect();
         let mut placed = vec![0usize; symbols];
         let mut small: Vec<usize> = (0..symbols).rev().filter(|&s| left[s] < capacity).collect();
-        let mut large: Vec<usize> = (0..symbols)
-            .rev()
-            .filter(|&s| left[s] >= capacity)
-            .collect();
+        let mut large: Vec<usize> = (0..symbols).rev().filter(|&s| left[s] >= capacity).collect();
         while let Some(own) = small.pop() {
             // All below capacity would contradict the sum.
             let Some(&other) = large.last() else { break };
             let divider = left[own];
             let taken = capacity - divider;
-            buckets[own] = Bucket {
-                divider: divider as u16,
-                frequency: [frequencies[own], frequencies[other]],
-                bias: [
-                    placed[own] as u16,
-                    (placed[other] as u16).wrapping_sub(divider as u16),
+            let bias = (placed[other] as u16).wrapping_sub(divider as u16);
+            buckets[own] = Bucket::new(
+                divider,
+                [
+                    (frequencies[own], placed[own] as u16, own, tag(own)),
+                    (frequencies[other], bias, other, tag(other)),
                 ],
-                symbol: [own as u8, other as u8],
-                tag: [tag(own), tag(other)],
-            };
+            );
             placed[own] += divider;
             placed[other] += taken;
             left[own] = 0;
@@ -109,20 +110,11 @@ impl Table {
             }
         }
         for own in large {
-            buckets[own] = Bucket {
-                divider: capacity as u16,
-                frequency: [frequencies[own]; 2],
-                bias: [placed[own] as u16; 2],
-                symbol: [own as u8; 2],
-                tag: [tag(own); 2],
-            };
+            let side = (frequencies[own], placed[own] as u16, own, tag(own));
+            buckets[own] = Bucket::new(capacity, [side; 2]);
         }
         let bucket_bits = capacity.trailing_zeros();
-        Ok(Self {
-            buckets,
-            bucket_bits,
-            frequencies: frequencies.to_vec(),
-        })
+        Ok(Self { buckets, bucket_bits, frequencies: frequencies.to_vec() })
     }
 
     /// The frequencies that the table was made from.
@@ -141,17 +133,34 @@ impl Table {
         let mut slots = vec![0u16; TOTAL as usize];
         for slot in 0..TOTAL {
             let bucket = self.buckets[(slot >> self.bucket_bits) as usize];
-            let low = (slot & ((1 << self.bucket_bits) - 1)) as u16;
-            let side = usize::from(low >= bucket.divider);
-            let index = low.wrapping_add(bucket.bias[side]);
-            slots[(start[usize::from(bucket.symbol[side])] + u32::from(index)) as usize] =
-                slot as u16;
+            let low = slot & ((1 << self.bucket_bits) - 1);
+            let side = bucket.side(low);
+            let index = u32::from((low as u16).wrapping_add((side >> 16) as u16));
+            slots[(start[usize::from((side >> 32) as u8)] + index) as usize] = slot as u16;
         }
-        EncoderTable {
-            start,
-            slots,
-            frequencies: self.frequencies.clone(),
+        EncoderTable { start, slots, frequencies: self.frequencies.clone() }
+    }
+}
+
+/// Tables of equally many symbols, side by side in memory for the decoder.
+#[derive(Debug, Clone, Default)]
+pub struct Tables {
+    buckets: Vec<Bucket>,
+    bucket_bits: u32,
+}
+
+impl Tables {
+    /// All of `tables`, in order. Errors unless they have equally many symbols.
+    pub fn new<'a>(tables: impl IntoIterator<Item = &'a Table>) -> Result<Self> {
+        let mut all = Self::default();
+        for table in tables {
+            if !all.buckets.is_empty() && all.bucket_bits != table.bucket_bits {
+                return Err(Error::invalid("tables of different numbers of symbols side by side"));
+            }
+            all.bucket_bits = table.bucket_bits;
+            all.buckets.extend_from_slice(&table.buckets);
         }
+        Ok(all)
     }
 }
 
@@ -169,10 +178,8 @@ pub fn normalise(counts: &[u64]) -> Vec<u16> {
     let symbols = counts.len() as u64;
     let spare = u64::from(TOTAL) - symbols;
     let sum: u128 = counts.iter().map(|&c| u128::from(c)).sum::<u128>().max(1);
-    let mut out: Vec<u16> = counts
-        .iter()
-        .map(|&c| 1 + (u128::from(c) * u128::from(spare) / sum) as u16)
-        .collect();
+    let mut out: Vec<u16> =
+        counts.iter().map(|&c| 1 + (u128::from(c) * u128::from(spare) / sum) as u16).collect();
     let given: u64 = out.iter().map(|&f| u64::from(f)).sum();
     let mut rest = u64::from(TOTAL) - given;
     // What rounding left goes to the most frequent ones, first ones first.
@@ -235,10 +242,7 @@ impl Encoder {
                 bad = Some((table, symbol));
                 break;
             };
-            let frequency = t
-                .frequencies
-                .get(usize::from(symbol))
-                .map_or(0, |&f| u32::from(f));
+            let frequency = t.frequencies.get(usize::from(symbol)).map_or(0, |&f| u32::from(f));
             if frequency == 0 {
                 bad = Some((table, symbol));
                 break;
@@ -264,16 +268,16 @@ impl Encoder {
         self.pending = 0;
         match bad {
             None => Ok(()),
-            Some((table, symbol)) => Err(Error::invalid(format!(
-                "symbol {symbol} can't be encoded with table {table}: its frequency is 0"
-            ))),
+            Some((table, symbol)) => {
+                Err(Error::invalid(format!("symbol {symbol} can't be encoded with table {table}: its frequency is 0")))
+            }
         }
     }
 }
 
 /// Reads what an [`Encoder`] wrote. Any bytes may come in: beyond their end it
 /// reads zeros, and [`Decoder::finish`] tells.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Decoder<'a> {
     bytes: &'a [u8],
     state: u32,
@@ -288,47 +292,42 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let Some(head) = bytes.first_chunk::<4>() else {
-            return Err(Error::corrupt(
-                "RANS-3",
-                format!("a block has 4 bytes or more; found {}", bytes.len()),
-            ));
+            return Err(Error::corrupt("RANS-3", format!("a block has 4 bytes or more; found {}", bytes.len())));
         };
-        Ok(Self {
-            bytes,
-            state: u32::from_le_bytes(*head),
-            front: 4,
-            back: 0,
-        })
+        Ok(Self { bytes, state: u32::from_le_bytes(*head), front: 4, back: 0 })
     }
 
     /// The next symbol.
     #[inline(always)]
     pub fn symbol(&mut self, table: &Table) -> Decoded {
+        self.step(&table.buckets, table.bucket_bits, 0)
+    }
+
+    /// The next symbol, by one of many tables. A table that does not exist
+    /// gives symbol 0 and what follows is garbage.
+    #[inline(always)]
+    pub fn symbol_of(&mut self, tables: &Tables, table: usize) -> Decoded {
+        let first = table << (PROBABILITY_BITS - tables.bucket_bits);
+        self.step(&tables.buckets, tables.bucket_bits, first)
+    }
+
+    #[inline(always)]
+    fn step(&mut self, buckets: &[Bucket], bucket_bits: u32, first: usize) -> Decoded {
         let slot = self.state & (TOTAL - 1);
-        let low = (slot & ((1 << table.bucket_bits) - 1)) as u16;
-        // A table has TOTAL >> bucket_bits buckets, so this is in bounds; the
-        // default only spares the panic's code.
-        let bucket = table
-            .buckets
-            .get((slot >> table.bucket_bits) as usize)
-            .copied()
-            .unwrap_or_default();
-        let side = usize::from(low >= bucket.divider);
-        let index = low.wrapping_add(bucket.bias[side]);
-        let state = u32::from(bucket.frequency[side])
-            .wrapping_mul(self.state >> PROBABILITY_BITS)
-            .wrapping_add(u32::from(index));
+        let low = slot & ((1 << bucket_bits) - 1);
+        let bucket = buckets.get(first + (slot >> bucket_bits) as usize).copied().unwrap_or_default();
+        let side = bucket.side(low);
+        let index = u32::from((low as u16).wrapping_add((side >> 16) as u16));
+        let frequency = u32::from(side as u16);
+        let state = frequency.wrapping_mul(self.state >> PROBABILITY_BITS).wrapping_add(index);
         let word = match self.bytes.get(self.front..self.front + 2) {
-            Some(w) => u32::from(w[0]) | u32::from(w[1]) << 8,
+            Some(w) => w.try_into().map_or(0, u16::from_le_bytes),
             None => 0,
         };
         let refill = state < LOWER;
-        self.state = if refill { state << 16 | word } else { state };
+        self.state = if refill { state << 16 | u32::from(word) } else { state };
         self.front += usize::from(refill) * 2;
-        Decoded {
-            symbol: bucket.symbol[side],
-            tag: bucket.tag[side],
-        }
+        Decoded { symbol: (side >> 32) as u8, tag: (side >> 40) as u8 }
     }
 
     /// The next `bits` (at most 32) raw bits.
@@ -348,11 +347,7 @@ impl<'a> Decoder<'a> {
     fn raw_near_front(&self) -> u64 {
         let first = self.back / 8;
         (0..8).fold(0, |window, k| {
-            let byte = self
-                .bytes
-                .len()
-                .checked_sub(first + k + 1)
-                .and_then(|at| self.bytes.get(at));
+            let byte = self.bytes.len().checked_sub(first + k + 1).and_then(|at| self.bytes.get(at));
             window | u64::from(byte.copied().unwrap_or(0)) << (8 * k)
         })
     }
@@ -382,11 +377,7 @@ mod tests {
 
     #[test]
     fn alias_slots_cover_each_symbol_exactly() {
-        for counts in [
-            vec![1u64; 32],
-            vec![0, 5, 1_000_000, 3],
-            (0..64).map(|k| k * k * k).collect(),
-        ] {
+        for counts in [vec![1u64; 32], vec![0, 5, 1_000_000, 3], (0..64).map(|k| k * k * k).collect()] {
             let frequencies = normalise(&counts);
             let table = Table::new(&frequencies, &[]).unwrap();
             let mut slots = table.encoder().slots;
@@ -412,8 +403,7 @@ mod tests {
         encoder.finish(&[tables[0].encoder()], &mut bytes).unwrap();
         assert_eq!(bytes.len(), 4);
         let mut decoder = Decoder::new(&bytes).unwrap();
-        (0..1000)
-            .for_each(|_| assert_eq!(decoder.symbol(&tables[0]), Decoded { symbol: 0, tag: 7 }));
+        (0..1000).for_each(|_| assert_eq!(decoder.symbol(&tables[0]), Decoded { symbol: 0, tag: 7 }));
         decoder.finish().unwrap();
         encoder.symbol(0, 1);
         assert!(encoder.finish(&[tables[0].encoder()], &mut bytes).is_err());

@@ -1,7 +1,7 @@
 //! The schema: what a table says of itself.
 
 use super::bytes::{Cursor, Sink};
-use crate::{Error, Properties, Result};
+use crate::{Error, Properties, Result, Value};
 
 /// Fields of a column, values of a record (all columns together), columns of a
 /// table, and values of a block, at most.
@@ -89,6 +89,22 @@ impl Field {
         let value = i64::from(raw).saturating_add(self.bias);
         let within = value >= self.minimum && value <= self.maximum;
         u64::from(raw) >> self.bits == 0 && (within || self.kind == Kind::Float)
+    }
+
+    /// What a raw value means, in the field's unit: the value (raw + bias)
+    /// times the property `multiplier`, plus `offset`, over `scale` (1, 0 and 1
+    /// where the table does not say); or the floating number of those bits.
+    pub fn quantity(&self, raw: u32) -> f64 {
+        if self.kind == Kind::Float {
+            return f64::from(f32::from_bits(raw));
+        }
+        let number = |key: &str, otherwise: f64| match self.properties.get(key) {
+            Some(Value::Unsigned(v)) => *v as f64,
+            Some(Value::Signed(v)) => *v as f64,
+            _ => otherwise,
+        };
+        let value = f64::from(raw) + self.bias as f64;
+        (value * number("multiplier", 1.0) + number("offset", 0.0)) / number("scale", 1.0)
     }
 
     /// Bytes of one value in canonical form.

@@ -1,11 +1,12 @@
 //! A rollout of backgammon plays: candidates, their games, and what they say.
 
+use super::Chances;
+use super::allocate::{Candidate, leader};
 use super::dice::Dice;
 use super::evaluate::Player;
 use super::game::{Rules, Table, play};
 use super::schedule::{Found, Outcome, Run};
-use super::statistics::{Moments, Series, difference_error};
-use super::{Chances, allocate};
+use super::statistics::{Moments, difference_error};
 use crate::Result;
 use crate::bearoff::Board;
 
@@ -58,7 +59,7 @@ impl Rollout<'_> {
         choices: &[Choice],
         run: &Run<'_>,
         known: &[Vec<Game>],
-        watch: impl FnMut(&[Series]),
+        watch: impl FnMut(&[Candidate], &[Vec<Game>]),
     ) -> Result<Found<Game>> {
         let game = |candidate: usize, number: u64| {
             self.game(&choices[candidate], number, &mut Table::default())
@@ -109,25 +110,17 @@ pub struct Summary {
     pub behind_error: Option<f64>,
 }
 
-/// Summaries of all choices, the best first.
-pub fn summaries(found: &Found<Game>) -> Vec<Summary> {
-    let candidates: Vec<allocate::Candidate> = found
-        .series
-        .iter()
-        .map(|series| allocate::Candidate {
-            series: series.clone(),
-            in_flight: 0,
-        })
-        .collect();
+/// Summaries of all choices, the best first, from what a run has found.
+pub fn summaries(candidates: &[Candidate], games: &[Vec<Game>]) -> Vec<Summary> {
     if candidates.is_empty() {
         return Vec::new();
     }
-    let best = allocate::leader(&candidates);
+    let best = leader(candidates);
     let mut out: Vec<Summary> = (0..candidates.len())
         .map(|choice| {
-            let series = &found.series[choice];
+            let series = &candidates[choice].series;
             let mut means = [Moments::default(); 5];
-            for game in &found.games[choice] {
+            for game in &games[choice] {
                 for (mean, &p) in means.iter_mut().zip(&game.chances) {
                     mean.push(f64::from(p));
                 }
@@ -139,11 +132,11 @@ pub fn summaries(found: &Found<Game>) -> Vec<Summary> {
                 equity_error: series.error(),
                 half_width_95: series.half_width_95(),
                 chances: means.map(|m| m.mean()),
-                behind: found.series[best].mean() - series.mean(),
+                behind: candidates[best].series.mean() - series.mean(),
                 behind_error: if choice == best {
                     None
                 } else {
-                    difference_error(&found.series[best], series)
+                    difference_error(&candidates[best].series, series)
                 },
             }
         })

@@ -12,9 +12,11 @@ pub mod random;
 pub mod schedule;
 pub mod stakes;
 pub mod statistics;
+pub mod tables;
 
 pub use backgammon::Rollout;
 pub use chances::Chances;
 pub use evaluate::{EndTable, Evaluator, Player};
 pub use home_races::HomeRaces;
 pub use network::Network;
+pub use tables::BearoffTable;

@@ -54,7 +54,7 @@ pub struct Found<T> {
     /// For each candidate its games, in order.
     pub games: Vec<Vec<T>>,
     /// Statistics of the same games.
-    pub series: Vec<Series>,
+    pub candidates: Vec<Candidate>,
     /// Why the run ended.
     pub ending: Ending,
 }
@@ -65,7 +65,8 @@ impl Run<'_> {
     /// `known` holds games of an earlier run with the same plan but for its
     /// budget: they are used instead of being played, so that the result is
     /// that of one longer run. `play` gets a candidate and the number of a
-    /// game; `watch` is called now and then on the calling thread.
+    /// game; `watch` is called now and then, on the calling thread
+    /// and while the work waits, with what is known.
     ///
     /// # Errors
     /// The first error of `play`.
@@ -74,7 +75,7 @@ impl Run<'_> {
         count: usize,
         known: &[Vec<T>],
         play: impl Fn(usize, u64) -> Result<T> + Sync,
-        mut watch: impl FnMut(&[Series]),
+        mut watch: impl FnMut(&[Candidate], &[Vec<T>]),
     ) -> Result<Found<T>> {
         let candidate = Candidate {
             series: Series::new(self.sampling),
@@ -126,12 +127,8 @@ impl Run<'_> {
                     .unwrap_or_else(|e| e.into_inner())
                     .0;
                 if watched.elapsed() >= pause {
-                    let series: Vec<Series> =
-                        guard.candidates.iter().map(|c| c.series.clone()).collect();
-                    drop(guard);
-                    watch(&series);
+                    watch(&guard.candidates, &guard.games);
                     watched = Instant::now();
-                    guard = lock(&state);
                 }
             }
         });
@@ -140,10 +137,9 @@ impl Run<'_> {
             return Err(error);
         }
         while state.absorb() {}
-        let series = state.candidates.into_iter().map(|c| c.series).collect();
         Ok(Found {
             games: state.games,
-            series,
+            candidates: state.candidates,
             ending: state.ending.unwrap_or(Ending::Finished),
         })
     }
@@ -266,7 +262,7 @@ mod tests {
             time: None,
             interrupt: &interrupt,
         };
-        run.carry_out(4, known, noise, |_| {}).unwrap().games
+        run.carry_out(4, known, noise, |_, _| {}).unwrap().games
     }
 
     #[test]
@@ -312,7 +308,7 @@ mod tests {
             }
             noise(candidate, game)
         };
-        let found = run.carry_out(4, &[], play, |_| {}).unwrap();
+        let found = run.carry_out(4, &[], play, |_, _| {}).unwrap();
         assert_eq!(found.ending, Ending::Interrupted);
         for (candidate, games) in found.games.iter().enumerate() {
             assert!(games.len() > 36);
@@ -335,7 +331,7 @@ mod tests {
             interrupt: &interrupt,
         };
         assert_eq!(
-            run.carry_out(2, &[], noise, |_| {}).unwrap().ending,
+            run.carry_out(2, &[], noise, |_, _| {}).unwrap().ending,
             Ending::OutOfTime
         );
 
@@ -347,6 +343,6 @@ mod tests {
                 noise(candidate, game)
             }
         };
-        assert!(run.carry_out(2, &[], play, |_| {}).is_err());
+        assert!(run.carry_out(2, &[], play, |_, _| {}).is_err());
     }
 }

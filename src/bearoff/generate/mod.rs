@@ -11,6 +11,15 @@ pub use working::Keep;
 use crate::table::Records;
 use crate::{Error, Result};
 
+/// What making a table takes, estimated before it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// Bytes of memory, without the finished layers.
+    pub memory_bytes: u64,
+    /// Bytes of the finished layers, wherever they are kept.
+    pub layer_bytes: u64,
+}
+
 /// Refuses records that are not there.
 fn check_range(records: &dyn Records, first: u64, values: usize) -> Result<()> {
     let width = records.width();

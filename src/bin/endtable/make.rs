@@ -1,15 +1,11 @@
 //! `endtable make`: tables from the rules of a game.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 use endtable::Result;
-use endtable::bearoff::generate::{Form, Keep, OneSided};
-use endtable::table::{Summary, WriteOptions, write};
+use endtable::bearoff::generate::{Form, OneSided, TwoSided};
 
-use crate::common::{
-    Outcome, PackingArguments, Ran, WorkArguments, catch_interrupts, grouped, interrupted, started,
-};
+use crate::common::{Outcome, Ran, started};
+use crate::making::Making;
 
 /// Make a table from the rules of a game
 #[derive(Args)]
@@ -21,11 +17,12 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 enum What {
     Bearoff(Bearoff),
+    TwoSided(TwoSidedArguments),
 }
 
 /// One-sided bearoff: the rolls that a side needs by itself
 ///
-/// With 15 chequers and up to 13 points the values are exactly those of gnubg's makebearoff.
+/// Up to 13 points the values are exactly those of gnubg's makebearoff.
 #[derive(Args)]
 struct Bearoff {
     /// Points from the ace-point on, 1 to 18
@@ -44,104 +41,62 @@ struct Bearoff {
     #[arg(long)]
     exact: bool,
     #[command(flatten)]
-    to: To,
+    making: Making,
 }
 
-/// Where a made table goes, and how.
+/// Two-sided bearoff: equities of both sides' positions, with the cube
+///
+/// The values are exactly those of gnubg's makebearoff.
 #[derive(Args)]
-struct To {
-    /// File to write
-    #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
-    #[command(flatten)]
-    packing: PackingArguments,
-    #[command(flatten)]
-    work: WorkArguments,
-    /// Replace OUT if it exists
+struct TwoSidedArguments {
+    /// Points and chequers of each side, such as 6x6
+    #[arg(value_name = "PxC", value_parser = points_and_chequers)]
+    size: (u8, u8),
+    /// The cubeless equity only
     #[arg(long)]
-    force: bool,
+    cubeless: bool,
+    #[command(flatten)]
+    making: Making,
+}
+
+fn points_and_chequers(text: &str) -> Result<(u8, u8), String> {
+    text.split_once('x')
+        .and_then(|(points, chequers)| Some((points.parse().ok()?, chequers.parse().ok()?)))
+        .ok_or_else(|| format!("'{text}' is not points x chequers, such as 6x6"))
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ran {
     started();
     match &arguments.what {
-        What::Bearoff(bearoff) => make_bearoff(bearoff),
+        What::Bearoff(arguments) => bearoff(arguments)?,
+        What::TwoSided(arguments) => two_sided(arguments)?,
     }
+    Ok(Outcome::Done)
 }
 
-fn make_bearoff(arguments: &Bearoff) -> Ran {
-    let to = &arguments.to;
-    to.work.start()?;
-    catch_interrupts();
+fn bearoff(arguments: &Bearoff) -> Result<()> {
     let form = match (arguments.exact, arguments.normal) {
         (true, _) => Form::Exact,
         (_, true) => Form::Normal,
         _ => Form::Rounded,
     };
-    let made = OneSided::new(
-        arguments.points,
-        arguments.chequers,
-        !arguments.no_gammon,
-        form,
-    )?;
-    let schema = made.schema(&to.packing.packing())?;
-    to.refuse_existing()?;
-    let records = to.generate(made.work(), |tell| made.generate(&Keep::Memory, tell))?;
-    let generated = started().elapsed().as_secs_f64();
-    let raw = schema.positions * schema.record_bytes() as u64;
-    let bar = to.work.progress(schema.positions, "positions written");
-    let progress = |done| {
-        bar.set_position(done);
-        interrupted()
-    };
-    let options = WriteOptions {
-        force: to.force,
-        progress: Some(&progress),
-    };
-    let summary = write(&records, schema, &to.output, &options)?;
-    bar.finish_and_clear();
-    to.report(&summary, raw, generated);
-    Ok(Outcome::Done)
+    let gammon = !arguments.no_gammon;
+    let table = OneSided::new(arguments.points, arguments.chequers, gammon, form)?;
+    let making = &arguments.making;
+    let schema = table.schema(&making.packing())?;
+    let keep = making.prepare(table.needs()?)?;
+    let records = making.compute(table.work(), |tell| table.generate(&keep, tell))?;
+    making.write(&records, schema)?;
+    records.discard()
 }
 
-impl To {
-    /// Says before the work that it would be in vain.
-    fn refuse_existing(&self) -> Result<()> {
-        match self.output.exists() && !self.force {
-            true => Err(endtable::Error::invalid(format!(
-                "{} exists: choose another name, or --force",
-                self.output.display()
-            ))),
-            false => Ok(()),
-        }
-    }
-
-    /// Runs `generate` under a progress bar over `work` positions.
-    fn generate<T>(
-        &self,
-        work: u64,
-        generate: impl FnOnce(&dyn Fn(u64) -> Result<()>) -> Result<T>,
-    ) -> Result<T> {
-        let bar = self.work.progress(work, "positions computed");
-        let made = generate(&|done| {
-            bar.inc(done);
-            interrupted()
-        })?;
-        bar.finish_and_clear();
-        Ok(made)
-    }
-
-    fn report(&self, summary: &Summary, raw: u64, generated: f64) {
-        if self.work.quiet {
-            return;
-        }
-        let seconds = started().elapsed().as_secs_f64();
-        eprintln!(
-            "{} positions in {seconds:.2} s ({generated:.2} s to compute them): {} bytes, {:.2} times smaller than the {} raw",
-            grouped(summary.positions),
-            grouped(summary.file_bytes),
-            raw as f64 / summary.file_bytes as f64,
-            grouped(raw),
-        );
-    }
+fn two_sided(arguments: &TwoSidedArguments) -> Result<()> {
+    let (points, chequers) = arguments.size;
+    let table = TwoSided::new(points, chequers, !arguments.cubeless)?;
+    let making = &arguments.making;
+    let schema = table.schema(&making.packing())?;
+    let keep = making.prepare(table.needs()?)?;
+    let records = making.compute(table.positions(), |tell| table.generate(&keep, tell))?;
+    making.write(&records, schema)?;
+    records.discard()
 }

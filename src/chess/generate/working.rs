@@ -1,8 +1,10 @@
 //! A finished ending in the generator's own form: both sides to move, one
 //! score a placement, in memory.
 
+use rayon::prelude::*;
+
 use super::layout::Layout;
-use crate::chess::Score;
+use crate::chess::{Coding, Score};
 use crate::numbering::kings::board::bit;
 use crate::numbering::kings::men::{Material, Side};
 
@@ -53,5 +55,24 @@ impl Working {
                 }
             }
         }
+    }
+}
+
+impl Working {
+    /// How many distances occur with each side to move.
+    pub fn codings(&self) -> [Coding; 2] {
+        [0, 1].map(|side| {
+            let longest = |wins: bool| {
+                let scores = self.scores[side].par_iter();
+                let plies = scores
+                    .filter(|s| s.is_win() == wins)
+                    .filter_map(|s| s.plies());
+                plies.max().map_or(0, |n| n / 2 + 1)
+            };
+            Coding {
+                losses: longest(false),
+                wins: longest(true),
+            }
+        })
     }
 }

@@ -11,7 +11,7 @@
 use std::sync::LazyLock;
 
 use crate::bearoff::Board;
-use crate::bearoff::board::{BAR, CHEQUERS, Points, highest};
+use crate::bearoff::board::{BAR, CHEQUERS, Points};
 use crate::bearoff::plays::ROLLS;
 
 /// How the values of a slot become units.
@@ -125,8 +125,6 @@ pub enum Class {
 #[derive(Debug)]
 pub struct Layout {
     slots: Vec<Slot>,
-    /// First row of each slot.
-    rows: Vec<u16>,
     row_count: usize,
     unit_count: usize,
 }
@@ -142,7 +140,7 @@ pub struct Active {
 }
 
 impl Active {
-    /// The rows, in ascending order.
+    /// The rows, one for each slot that is not 0.
     pub fn rows(&self) -> &[u16] {
         &self.rows[..self.len]
     }
@@ -178,17 +176,11 @@ impl Layout {
     }
 
     fn new(slots: Vec<Slot>) -> Self {
-        let mut rows = Vec::with_capacity(slots.len());
-        let mut next = 0;
-        for slot in &slots {
-            rows.push(next);
-            next += slot.values;
-        }
+        let row_count = slots.iter().map(|slot| usize::from(slot.values)).sum();
         let unit_count = slots.iter().map(Slot::units).sum();
         Layout {
             slots,
-            rows,
-            row_count: usize::from(next),
+            row_count,
             unit_count,
         }
     }
@@ -224,58 +216,102 @@ impl Layout {
     }
 }
 
+/// First rows of the slots after the points, by class.
+const CONTACT_SLOTS: [u16; 33] = {
+    let mut out = [0; 33];
+    let (mut next, mut i) = (50 * POINT.values, 0);
+    while i < 32 {
+        out[i] = next;
+        next += SIDE[i % 16].values;
+        i += 1;
+    }
+    out[32] = next;
+    out
+};
+const RACE_SLOTS: [u16; 5] = {
+    let start = 48 * POINT.values;
+    let side = OFF.values + PIPS.values;
+    [
+        start,
+        start + OFF.values,
+        start + side,
+        start + side + OFF.values,
+        start + 2 * side,
+    ]
+};
+
 /// Encodes a board for the network of its class.
 #[inline]
 pub fn encode(board: &Board) -> (Class, Active) {
-    let class = if board.contact() {
-        Class::Contact
-    } else {
-        Class::Race
-    };
-    let layout = Layout::of(class);
+    let sides = [board.on_roll(), board.opponent()];
+    let masks = sides.map(Masks::of);
+    let last = [masks[0].last, masks[1].last];
+    let contact = last[0] + last[1] > 24 && last[0] > 0 && last[1] > 0;
     let mut active = Active {
         rows: [0; MAX_ROWS],
         len: 0,
     };
-    let points = if class == Class::Contact { 25 } else { 24 };
-    let sides = [board.on_roll(), board.opponent()];
-    for (side, first) in sides.into_iter().zip([0, points * 16]) {
-        for (i, &n) in side[..points].iter().enumerate() {
-            if n > 0 {
-                active.push((first + i * 16) as u16 + u16::from(n));
-            }
+    let points: u16 = if contact { 25 } else { 24 };
+    let mut sums = [Sums::default(); 2];
+    for k in 0..2 {
+        // Without contact the other side's last chequer has nothing behind it.
+        let behind = 25 - last[1 - k];
+        let mut held = masks[k].held;
+        while held != 0 {
+            let i = held.trailing_zeros() as usize;
+            held &= held - 1;
+            let n = u16::from(sides[k][i]);
+            active.push((k as u16 * points + i as u16) * POINT.values + n);
+            sums[k].add(i, n, behind);
         }
     }
-    let pips = board.pips();
-    let lead = (pips[0] as i32 - pips[1] as i32 + 128).clamp(0, 256) as u16;
-    let mut slot = 2 * points;
-    let mut put = |value: u16| {
-        active.push(layout.rows[slot] + value);
-        slot += 1;
-    };
-    match class {
-        Class::Race => {
-            let off = board.off();
-            for value in [
-                u16::from(off[0]),
-                pips[0] as u16,
-                u16::from(off[1]),
-                pips[1] as u16,
-            ] {
-                put(value);
-            }
+    let lead = (sums[0].pips as i32 - sums[1].pips as i32 + 128).clamp(0, 256) as u16;
+    if !contact {
+        let values = [
+            15 - sums[0].all,
+            sums[0].pips,
+            15 - sums[1].all,
+            sums[1].pips,
+            lead,
+        ];
+        for (first, value) in RACE_SLOTS.into_iter().zip(values) {
+            active.push(first + value);
         }
-        Class::Contact => {
-            let masks = sides.map(Masks::of);
-            for (me, it) in [(0, 1), (1, 0)] {
-                for value in side_values(sides[me], &masks[me], &masks[it], pips[me]) {
-                    put(value);
-                }
-            }
+        return (Class::Race, active);
+    }
+    for (me, it) in [(0, 1), (1, 0)] {
+        let values = side_values(sides[me], &masks[me], &masks[it], &sums[me]);
+        for (first, value) in CONTACT_SLOTS[16 * me..].iter().zip(values) {
+            active.push(first + value);
         }
     }
-    put(lead);
-    (class, active)
+    active.push(CONTACT_SLOTS[32] + lead);
+    (Class::Contact, active)
+}
+
+/// Chequers of one side, summed up in several ways.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    all: u16,
+    pips: u16,
+    /// On its three lowest points.
+    low: u16,
+    /// In its home and outer board.
+    near: u16,
+    /// Yet to pass the opponent's last chequer.
+    behind: u16,
+}
+
+impl Sums {
+    #[inline(always)]
+    fn add(&mut self, index: usize, n: u16, behind: usize) {
+        let when = |condition: bool| u16::from(condition) * n;
+        self.all += n;
+        self.pips += n * (index as u16 + 1);
+        self.low += when(index < 3);
+        self.near += when(index < 12);
+        self.behind += when(index >= behind);
+    }
 }
 
 /// Bit sets of one side: bit 0 its ace-point, bit 24 its bar.
@@ -286,22 +322,35 @@ struct Masks {
 }
 
 impl Masks {
+    #[inline(always)]
     fn of(side: &Points) -> Self {
         let (mut held, mut made) = (0u32, 0u32);
-        for (i, &n) in side.iter().enumerate() {
-            held |= u32::from(n > 0) << i;
-            made |= u32::from(n > 1) << i;
+        for (k, bytes) in side.as_chunks::<8>().0.iter().enumerate() {
+            let counts = u64::from_le_bytes(*bytes);
+            held |= at_least(counts, 1) << (8 * k);
+            made |= at_least(counts, 2) << (8 * k);
         }
+        held |= u32::from(side[BAR] > 0) << BAR;
+        made |= u32::from(side[BAR] > 1) << BAR;
         Masks {
             held,
             made,
-            last: highest(side),
+            last: (32 - held.leading_zeros()) as usize,
         }
     }
 
     fn blots(&self) -> u32 {
         self.held & !self.made
     }
+}
+
+/// Which of eight bytes, none above 127, are at least `n`: a bit for each.
+#[inline(always)]
+fn at_least(bytes: u64, n: u8) -> u32 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let tops = (bytes + ONES * u64::from(128 - n)) >> 7 & ONES;
+    // Moves the lowest bit of byte k to bit 56 + k.
+    (tops.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
 }
 
 /// Points 1 to 24 as the other side numbers them.
@@ -313,12 +362,9 @@ const HOME: u32 = 0x3f;
 
 /// The values of [`SIDE`] for one side.
 #[inline]
-fn side_values(side: &Points, me: &Masks, it: &Masks, pips: u32) -> [u16; SIDE.len()] {
+fn side_values(side: &Points, me: &Masks, it: &Masks, sums: &Sums) -> [u16; SIDE.len()] {
     let blocked = mirrored(it.made & 0xff_ffff);
     let blots = mirrored(it.blots() & 0xff_ffff);
-    let total =
-        |range: std::ops::Range<usize>| side[range].iter().map(|&n| u16::from(n)).sum::<u16>();
-    let off = u16::from(CHEQUERS) - total(0..25);
     let before = (me.held & !(1 << (me.last - 1)))
         .checked_ilog2()
         .map_or(me.last, |i| i as usize + 1);
@@ -329,8 +375,8 @@ fn side_values(side: &Points, me: &Masks, it: &Masks, pips: u32) -> [u16; SIDE.l
     let home_blots = (own_blots & HOME).count_ones().min(4) as u16;
     let other_blots = (own_blots & !HOME).count_ones().min(4) as u16;
     [
-        off,
-        pips as u16,
+        u16::from(CHEQUERS) - sums.all,
+        sums.pips,
         (me.made & HOME).count_ones() as u16,
         me.last as u16,
         longest_run(me.made & 0xff_ffff).min(7),
@@ -341,10 +387,10 @@ fn side_values(side: &Points, me: &Masks, it: &Masks, pips: u32) -> [u16; SIDE.l
         u16::from(side[BAR].min(3)) * 7 + closed,
         home_blots,
         other_blots,
-        total(25 - it.last..25),
+        sums.behind,
         ((me.made >> 18 & HOME).count_ones() as u16).min(5),
-        total(0..3),
-        total(0..12),
+        sums.low,
+        sums.near,
     ]
 }
 
@@ -364,42 +410,41 @@ fn hitting_rolls(held: u32, on_bar: u8, blocked: u32, blots: u32) -> u16 {
     }
     let bar = 1u32 << BAR;
     let others = held & !bar;
-    let free = !blocked;
+    let movable = if on_bar > 0 { bar } else { held };
+    // Where each die alone leads.
+    let to: [u32; 7] = std::array::from_fn(|die| movable >> die & !blocked);
     let mut rolls = 0;
     for a in 1..=6 {
         // Doubles: chequers on the bar use up moves before any other moves.
-        let mut from = if on_bar > 0 { bar } else { held };
-        for step in 1..=4u8 {
-            let to = from >> a & free;
-            if to & blots != 0 {
-                rolls += 1;
-                break;
-            }
-            if to == 0 {
-                break;
-            }
-            from = match step.cmp(&on_bar) {
+        let mut reached = to[a];
+        let mut step = 1u8;
+        while reached & blots == 0 && reached != 0 && step < 4 {
+            let from = match step.cmp(&on_bar) {
                 std::cmp::Ordering::Less => bar,
-                std::cmp::Ordering::Equal => to | others,
-                std::cmp::Ordering::Greater => to,
+                std::cmp::Ordering::Equal => reached | others,
+                std::cmp::Ordering::Greater => reached,
             };
+            reached = from >> a & !blocked;
+            step += 1;
         }
+        rolls += u16::from(reached & blots != 0);
         for b in 1..a {
-            let hit = match on_bar {
-                0 => {
-                    let via = (held >> a & free) >> b | (held >> b & free) >> a;
-                    (held >> a | held >> b | via) & blots != 0
-                }
+            let direct = to[a] | to[b];
+            let second = match on_bar {
+                0 => to[a] >> b | to[b] >> a,
                 1 => {
-                    let (first, second) = (bar >> a & free, bar >> b & free);
-                    let after = |entered: u32, die: u32| {
-                        entered != 0 && (entered | others) >> die & blots != 0
+                    let after = |entered: u32, die: usize| {
+                        if entered == 0 {
+                            0
+                        } else {
+                            (entered | others) >> die
+                        }
                     };
-                    (first | second) & blots != 0 || after(first, b) || after(second, a)
+                    after(to[a], b) | after(to[b], a)
                 }
-                _ => (bar >> a | bar >> b) & blots != 0,
+                _ => 0,
             };
-            rolls += 2 * u16::from(hit);
+            rolls += 2 * u16::from((direct | second) & blots != 0);
         }
     }
     rolls

@@ -37,8 +37,14 @@ pub(crate) trait Arithmetic: Send + Sync + 'static {
     const WORST: Self::Mean;
     /// Values of a finished record.
     const WIDTH: usize;
+    /// Whether a row's bytes in a working file are about half a row's, and
+    /// no more than that, because most chances are zero.
+    const SPARSE: bool;
+
     /// Bytes that a row takes in a working file, about.
-    const TYPICAL_BYTES: usize;
+    fn typical_bytes() -> usize {
+        size_of::<Self::Row>() / if Self::SPARSE { 2 } else { 1 }
+    }
 
     /// The row of a position that needs no roll.
     fn off() -> Self::Row;
@@ -76,7 +82,7 @@ impl<const W: usize> Arithmetic for Rounded<W> {
     type Mean = i32;
     const WORST: i32 = i32::MAX;
     const WIDTH: usize = W;
-    const TYPICAL_BYTES: usize = 28;
+    const SPARSE: bool = true;
 
     fn off() -> [u16; W] {
         let mut row = [0; W];
@@ -188,7 +194,7 @@ impl<const W: usize> Arithmetic for Exact<W> {
     type Mean = f64;
     const WORST: f64 = f64::INFINITY;
     const WIDTH: usize = W;
-    const TYPICAL_BYTES: usize = 8 * W * 3 / 4;
+    const SPARSE: bool = false;
 
     fn off() -> [f64; W] {
         let mut row = [0.0; W];
@@ -273,7 +279,7 @@ impl Arithmetic for Normal {
     type Mean = f32;
     const WORST: f32 = f32::INFINITY;
     const WIDTH: usize = 2;
-    const TYPICAL_BYTES: usize = 8;
+    const SPARSE: bool = false;
 
     fn off() -> [f32; 2] {
         [0.0; 2]

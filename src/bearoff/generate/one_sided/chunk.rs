@@ -83,7 +83,7 @@ impl<A: Arithmetic> View<'_, A> {
     #[inline(always)]
     fn chunk_of(&self, place: usize, out: Out<'_, A>) -> Packed {
         let count = out.rows.len();
-        let mut packed = Packed::with_capacity(count, A::TYPICAL_BYTES);
+        let mut packed = Packed::with_capacity(count, A::typical_bytes());
         let mut walk = Walk::new(self.order, self.total, self.pips, place);
         let mut after = [After {
             places: [[0; 6]; MAX_POINTS],

@@ -18,6 +18,13 @@ pub(crate) struct Home<A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Home<A> {
+    /// Bytes of memory for a table of up to `chequers`.
+    pub(crate) fn bytes(points: usize, chequers: u8) -> Result<u64> {
+        let numbering = Multiset::new(points.min(HOME_POINTS), chequers)?;
+        let best = size_of::<Moves<A::Mean>>() + 6 * size_of::<Repeated<A::Mean>>();
+        Ok(numbering.len() * (size_of::<A::Row>() + best) as u64)
+    }
+
     /// All positions of up to `chequers` on `points`, which are at most 6.
     /// Those with fewer than `from` count as off: 1 asks for the rolls until
     /// the last chequer leaves, `chequers` until the first one does.

@@ -50,6 +50,17 @@ pub(crate) fn repeated_at(place: usize, die: usize) -> usize {
 }
 
 impl<'a, A: Arithmetic> Layers<'a, A> {
+    /// Bytes of memory that the layers of one total take at most.
+    pub(crate) fn bytes(order: &Order, total: u8) -> u64 {
+        let largest = (0..=usize::from(total) * order.points())
+            .map(|pips| order.len(total, pips))
+            .max()
+            .unwrap_or(0);
+        let rows = ROW_LAYERS * size_of::<A::Row>() + A::typical_bytes() * 2;
+        let best = size_of::<Moves<A::Mean>>() + 6 * size_of::<Repeated<A::Mean>>();
+        (largest * (rows + BEST_LAYERS * best)) as u64
+    }
+
     /// No layer yet.
     pub(crate) fn new(order: &'a Order, home: &'a Home<A>, total: u8) -> Self {
         Layers {
@@ -94,6 +105,9 @@ impl<'a, A: Arithmetic> Layers<'a, A> {
         let mut rows = std::mem::take(&mut self.rows[row_buffer]);
         let mut moves = std::mem::take(&mut self.moves[best_buffer]);
         let mut repeated = std::mem::take(&mut self.repeated[best_buffer]);
+        // Exactly: the buffers are what bounds the memory.
+        rows.reserve_exact(count.saturating_sub(rows.len()));
+        moves.reserve_exact(count.saturating_sub(moves.len()));
         rows.resize(count, A::off());
         moves.resize(count, Moves::settled(A::WORST, 0));
         repeated.resize(count.next_multiple_of(CHUNK) * 6, Repeated::default());

@@ -13,6 +13,7 @@ use arithmetic::{Arithmetic, Exact, Normal, Rounded};
 use part::{Part, Tell};
 use store::Store;
 
+use super::Needs;
 use super::working::{Keep, Working};
 
 use crate::bearoff::gnubg::Kind;
@@ -129,34 +130,74 @@ impl OneSided {
         }
     }
 
+    /// What making the table takes.
+    pub fn needs(&self) -> Result<Needs> {
+        self.with_arithmetic(NeedsOf)
+    }
+
     /// Computes the table. `progress` is told how many positions were done
     /// since the last time; its error stops the work.
     pub fn generate(&self, keep: &Keep, progress: Tell<'_>) -> Result<OneSidedRecords> {
-        match (self.form, self.rolls()) {
-            (Form::Rounded, 32) => self.compute::<Rounded<32>, Rounded<32>>(keep, progress),
-            (Form::Rounded, _) => self.compute::<Rounded<48>, Rounded<32>>(keep, progress),
-            (Form::Exact, 32) => self.compute::<Exact<32>, Exact<32>>(keep, progress),
-            (Form::Exact, _) => self.compute::<Exact<48>, Exact<32>>(keep, progress),
-            (Form::Normal, _) => self.compute::<Normal, Normal>(keep, progress),
-        }
+        self.with_arithmetic(Computing { keep, progress })
     }
 
-    fn compute<W: Arithmetic, G: Arithmetic>(
-        &self,
-        keep: &Keep,
-        progress: Tell<'_>,
-    ) -> Result<OneSidedRecords> {
-        let numbering = self.numbering();
-        let pips = numbering.points() * usize::from(self.chequers);
-        let segments = Store::segments(self.chequers, pips);
-        let mut working = Working::new(keep, 2 * segments, &format!("{self:?}"))?;
+    /// Does something with the arithmetics of win and gammon.
+    fn with_arithmetic<J: Job>(&self, job: J) -> Result<J::Done> {
+        match (self.form, self.rolls()) {
+            (Form::Rounded, 32) => job.run::<Rounded<32>, Rounded<32>>(self),
+            (Form::Rounded, _) => job.run::<Rounded<48>, Rounded<32>>(self),
+            (Form::Exact, 32) => job.run::<Exact<32>, Exact<32>>(self),
+            (Form::Exact, _) => job.run::<Exact<48>, Exact<32>>(self),
+            (Form::Normal, _) => job.run::<Normal, Normal>(self),
+        }
+    }
+}
+
+/// What can be done with a table whatever its arithmetic.
+trait Job {
+    type Done;
+    fn run<W: Arithmetic, G: Arithmetic>(self, table: &OneSided) -> Result<Self::Done>;
+}
+
+struct NeedsOf;
+
+impl Job for NeedsOf {
+    type Done = Needs;
+
+    fn run<W: Arithmetic, G: Arithmetic>(self, table: &OneSided) -> Result<Needs> {
+        let numbering = table.numbering();
+        let mut needs = Part::<W>::needs(&numbering, 1)?;
+        if table.gammon {
+            // One part is computed after the other.
+            let gammon = Part::<G>::needs(&numbering, ALL_CHEQUERS)?;
+            needs.memory_bytes = needs.memory_bytes.max(gammon.memory_bytes);
+            needs.layer_bytes += gammon.layer_bytes;
+        }
+        Ok(needs)
+    }
+}
+
+struct Computing<'a> {
+    keep: &'a Keep,
+    progress: Tell<'a>,
+}
+
+impl Job for Computing<'_> {
+    type Done = OneSidedRecords;
+
+    fn run<W: Arithmetic, G: Arithmetic>(self, table: &OneSided) -> Result<OneSidedRecords> {
+        let Computing { keep, progress } = self;
+        let numbering = table.numbering();
+        let pips = numbering.points() * usize::from(table.chequers);
+        let segments = Store::segments(table.chequers, pips);
+        let mut working = Working::new(keep, 2 * segments, &format!("{table:?}"))?;
         let win = Part::<W>::new(&numbering, 1, &mut working, 0, progress)?;
         let mut parts: Vec<Box<dyn AnyPart>> = vec![Box::new(win)];
-        if self.gammon {
+        if table.gammon {
             let gammon =
                 Part::<G>::new(&numbering, ALL_CHEQUERS, &mut working, segments, progress)?;
             parts.push(Box::new(gammon));
-        } else if self.form == Form::Normal {
+        } else if table.form == Form::Normal {
             // The normal form always has four values.
             parts.push(Box::new(NoGammon));
         }

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::super::Needs;
 use super::super::working::Working;
 use super::arithmetic::Arithmetic;
 use super::home::{HOME_POINTS, Home};
@@ -27,6 +28,24 @@ pub(crate) struct Part<A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Part<A> {
+    /// What computing takes.
+    pub(crate) fn needs(numbering: &Multiset, from: u8) -> Result<Needs> {
+        let (points, chequers) = (numbering.points(), numbering.chequers());
+        let home = Home::<A>::bytes(points, chequers)?;
+        if points <= HOME_POINTS {
+            return Ok(Needs {
+                memory_bytes: home,
+                layer_bytes: 0,
+            });
+        }
+        let layers = Layers::<A>::bytes(&Order::new(points, chequers), chequers);
+        let positions = numbering.len() - numbering.first_with(from);
+        Ok(Needs {
+            memory_bytes: home + layers + positions / GROUP as u64 * 4,
+            layer_bytes: positions * A::typical_bytes() as u64,
+        })
+    }
+
     /// Computes all rows that `working` does not have yet. Positions with
     /// fewer than `from` chequers count as off; segments are those from
     /// `base` on.

@@ -7,6 +7,7 @@ mod solve;
 use side::Side;
 use solve::{Solved, Solver, TILE};
 
+use super::Needs;
 use super::working::{Keep, Working};
 use crate::bearoff::gnubg::Kind;
 use crate::bearoff::schema::{self, Packing};
@@ -25,6 +26,9 @@ pub struct TwoSided {
 
 /// The most positions of one side; the table then has 2^40.
 const MOST_POSITIONS: u64 = 1 << 20;
+
+/// Bytes of memory for the plays of one position of a side, about.
+const SIDE_BYTES: u64 = 4096;
 
 impl TwoSided {
     /// A table of up to `chequers` a side on `points` points, with the four
@@ -77,6 +81,21 @@ impl TwoSided {
     /// The schema of the table.
     pub fn schema(&self, packing: &Packing) -> Result<Schema> {
         schema::schema(self.kind(), packing)
+    }
+
+    /// What making the table takes.
+    pub fn needs(&self) -> Result<Needs> {
+        let numbering = self.numbering();
+        let starts = side::starts(numbering.side())?;
+        let solving = match self.cubeful {
+            true => Solver::<64>::bytes(&starts),
+            false => Solver::<16>::bytes(&starts),
+        };
+        let n = numbering.side().len();
+        Ok(Needs {
+            memory_bytes: solving + n * SIDE_BYTES,
+            layer_bytes: n * (n + 2 * TILE as u64) * 2 * self.values() as u64,
+        })
     }
 
     /// Computes the table. `progress` is told how many positions were done

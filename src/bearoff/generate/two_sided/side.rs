@@ -46,20 +46,15 @@ impl Side {
         numbering.unrank(0, &mut counts)?;
         let mut positions = Vec::with_capacity(n);
         for number in 0..n as u32 {
-            let pips: usize = (1..)
-                .zip(&counts)
-                .map(|(point, &c)| point * usize::from(c))
-                .sum();
-            positions.push((pips, number));
+            positions.push((pips_of(&counts), number));
             numbering.advance(&mut counts);
         }
         positions.sort_unstable();
         let mut places = vec![0; n];
-        let mut starts = vec![0; points * usize::from(numbering.chequers()) + 2];
-        for (place, &(pips, number)) in positions.iter().enumerate() {
+        for (place, &(_, number)) in positions.iter().enumerate() {
             places[number as usize] = place as u32;
-            starts[pips + 1] = place as u32 + 1;
         }
+        let starts = starts(numbering)?;
         let singles = singles(numbering, &places)?;
         let plays: Vec<[Vec<u32>; ROLLS.len()]> = (0..n as u32)
             .into_par_iter()
@@ -100,6 +95,28 @@ impl Side {
         let at = place * ROLLS.len() + roll;
         &self.results[self.begin[at] as usize..self.begin[at + 1] as usize]
     }
+}
+
+/// The first place of each pip count, and the end.
+pub(crate) fn starts(numbering: &Multiset) -> Result<Vec<u32>> {
+    let mut counts = vec![0; numbering.points()];
+    numbering.unrank(0, &mut counts)?;
+    let mut starts = vec![0; numbering.points() * usize::from(numbering.chequers()) + 2];
+    for _ in 0..numbering.len() {
+        starts[pips_of(&counts) + 1] += 1;
+        numbering.advance(&mut counts);
+    }
+    for pips in 1..starts.len() {
+        starts[pips] += starts[pips - 1];
+    }
+    Ok(starts)
+}
+
+fn pips_of(counts: &[u8]) -> usize {
+    (1..)
+        .zip(counts)
+        .map(|(point, &c)| point * usize::from(c))
+        .sum()
 }
 
 /// The places after one move, by place and then by die; a position without

@@ -50,7 +50,7 @@ impl<'a, const B: usize> Solver<'a, B> {
     pub(crate) fn new(side: &'a Side) -> Self {
         let tiles = side.len().div_ceil(TILE);
         let columns = (0..tiles)
-            .map(|tile| vec![Block::all(0); Self::columns_of(side, tile) * TILE_BLOCKS])
+            .map(|tile| vec![Block::all(0); Self::columns_of(&side.starts, tile) * TILE_BLOCKS])
             .collect();
         Solver {
             side,
@@ -60,26 +60,28 @@ impl<'a, const B: usize> Solver<'a, B> {
     }
 
     /// How many columns a tile needs: those with fewer pips than its last `t`.
-    fn columns_of(side: &Side, tile: usize) -> usize {
-        let last = ((tile + 1) * TILE).min(side.len()) - 1;
-        let pips = side.starts.partition_point(|&start| start as usize <= last) - 1;
-        side.starts[pips] as usize
+    fn columns_of(starts: &[u32], tile: usize) -> usize {
+        let last = ((tile + 1) * TILE).min(starts[starts.len() - 1] as usize) - 1;
+        let pips = starts.partition_point(|&start| start as usize <= last) - 1;
+        starts[pips] as usize
     }
 
-    /// Bytes of memory that solving takes at most.
-    pub(crate) fn bytes(side: &Side) -> u64 {
-        let block = size_of::<Block<B>>() as u64;
-        let tiles = side.len().div_ceil(TILE);
-        let columns: u64 = (0..tiles)
-            .map(|tile| (Self::columns_of(side, tile) * TILE_BLOCKS) as u64)
+    /// Bytes of memory that solving takes at most, by the first place of each
+    /// pip count.
+    pub(crate) fn bytes(starts: &[u32]) -> u64 {
+        let n = starts[starts.len() - 1] as usize;
+        let columns: usize = (0..n.div_ceil(TILE))
+            .map(|tile| Self::columns_of(starts, tile) * TILE_BLOCKS)
             .sum();
-        let widest = (0..side.layers())
-            .map(|pips| side.layer(pips).len())
+        let widest = starts
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]) as usize)
             .max()
             .unwrap_or(0);
-        let rows = (widest.div_ceil(LANES) * side.len()) as u64;
-        let results = 2 * (widest * side.len() * Self::RECORD) as u64;
-        (columns + rows) * block + results
+        let rows = widest.div_ceil(LANES) * (n + TILE);
+        // A layer's results, and once more while they are kept.
+        let results = 4 * widest * (n + TILE) * Self::RECORD;
+        ((columns + rows) * size_of::<Block<B>>() + results) as u64
     }
 
     /// The first tile of a layer's results.

@@ -1,0 +1,220 @@
+//! Codec `context`: each value with the distribution that its surroundings in
+//! the block call for. For numberings that know rows of 64 records.
+//!
+//! Slots that stand for no position are not coded and read as 0. Of a record of
+//! two values the second is predicted from the first value of the slots that
+//! the numbering links it to.
+
+mod model;
+mod range;
+mod row;
+mod train;
+
+use model::Model;
+use range::{Decoder, Encoder};
+use row::{At, Visit, walk_all};
+
+use super::{Access, Codec, Plan, Row, Rows, SampleBlock, Shape};
+use crate::{Error, Properties, Result};
+
+pub(super) const NAME: &str = "context";
+/// The level that models are compressed with.
+const MODEL_LEVEL: i32 = 19;
+/// The most bytes of a model, uncompressed.
+const MODEL_BYTES: usize = 4 << 20;
+
+/// The codec with its models.
+pub(super) struct Context {
+    /// By value of the record.
+    models: Vec<Model>,
+}
+
+/// The values of one row, by value of the record.
+type Values = [[i16; 64]; 2];
+
+impl Context {
+    /// Learns from a sample. Of the options, `most0` and `most1` are the greatest
+    /// values of all (else the sample's are taken), `landmark0` and
+    /// `landmark1` values that stand apart from their neighbours' order (else the
+    /// most frequent are taken), and `complete` = 1 promises that the sample
+    /// is the whole column.
+    pub(super) fn train(
+        shape: &Shape,
+        options: &Properties,
+        plan: &dyn Plan,
+        sample: &[SampleBlock],
+    ) -> Result<Self> {
+        let rows = rows(plan)?;
+        check(shape)?;
+        Ok(Context {
+            models: train::models(shape, options, rows, sample)?,
+        })
+    }
+
+    /// The codec that a file describes.
+    pub(super) fn open(shape: &Shape, params: &Properties) -> Result<Self> {
+        check(shape)?;
+        let packed = params
+            .bytes("model")
+            .ok_or_else(|| model::broken("there is none"))?;
+        let bytes = zstd::bulk::decompress(packed, MODEL_BYTES)
+            .map_err(|_| model::broken("it does not decompress"))?;
+        let mut rest = bytes.as_slice();
+        let models = (0..shape.width())
+            .map(|_| Model::read(&mut rest))
+            .collect::<Result<_>>()?;
+        if !rest.is_empty() {
+            return Err(model::broken("bytes are left over"));
+        }
+        let codec = Context { models };
+        for (model, &bits) in codec.models.iter().zip(&shape.bits) {
+            if u32::from(model.most) > Shape::largest(bits) {
+                return Err(model::broken("its values have too many bits"));
+            }
+        }
+        Ok(codec)
+    }
+}
+
+fn rows(plan: &dyn Plan) -> Result<&dyn Rows> {
+    plan.rows().ok_or_else(|| {
+        Error::invalid("codec 'context' needs a numbering with rows, such as `kings` version 1")
+    })
+}
+
+fn check(shape: &Shape) -> Result<()> {
+    let fits = shape.bits.iter().all(|&b| Shape::largest(b) <= model::MOST);
+    if !(1..=2).contains(&shape.width()) || !fits || shape.block_positions % 64 != 0 {
+        return Err(Error::invalid(
+            "codec 'context' takes one or two values of at most 12 bits and blocks of a multiple of 64",
+        ));
+    }
+    Ok(())
+}
+
+/// The values of a row of records; fails unless exactly the present are set.
+fn gather(records: &[u32], width: usize, row: &Row, most: &[u16]) -> Result<Values> {
+    let mut values = [[0; 64]; 2];
+    for (slot, record) in records.chunks_exact(width).enumerate() {
+        for (v, &raw) in record.iter().enumerate() {
+            let present = row.present[v & 1] >> slot & 1 != 0;
+            let highest = most.get(v).map_or(0, |&m| u32::from(m));
+            if present != (raw != 0) || raw > highest {
+                return Err(Error::invalid(format!(
+                    "record {slot} of a row holds {raw}; 0 is for no position, 1 to {highest} for one"
+                )));
+            }
+            values[v & 1][slot & 63] = raw as i16;
+        }
+    }
+    Ok(values)
+}
+
+struct Put<'a, 'b> {
+    values: Values,
+    coder: &'a mut Encoder<'b>,
+    result: Result<()>,
+}
+
+impl Visit for Put<'_, '_> {
+    fn visit(&mut self, model: &Model, at: At) -> i16 {
+        let value = self.values[at.value & 1][at.slot & 63];
+        let distribution = model.distribution(at.near, at.far);
+        let put = model.put(distribution, value, at.pivot, self.coder);
+        if put.is_err() {
+            self.result = put;
+        }
+        value
+    }
+
+    fn values(&self, value: usize) -> &[i16; 64] {
+        &self.values[value & 1]
+    }
+}
+
+struct Take<'a> {
+    values: Values,
+    coder: Decoder<'a>,
+}
+
+impl Visit for Take<'_> {
+    #[inline(always)]
+    fn visit(&mut self, model: &Model, at: At) -> i16 {
+        let distribution = model.distribution(at.near, at.far);
+        let value = model.take(distribution, at.pivot, &mut self.coder);
+        // A damaged block may lead out of range.
+        let value = value.clamp(1, (model.most as i16).max(1));
+        self.values[at.value & 1][at.slot & 63] = value;
+        value
+    }
+
+    fn values(&self, value: usize) -> &[i16; 64] {
+        &self.values[value & 1]
+    }
+}
+
+impl Codec for Context {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn params(&self) -> Properties {
+        let mut bytes = Vec::new();
+        self.models.iter().for_each(|m| m.write(&mut bytes));
+        let packed = zstd::bulk::compress(&bytes, MODEL_LEVEL).unwrap_or_default();
+        Properties::new().with_bytes("model", packed)
+    }
+
+    fn access(&self) -> Access {
+        Access::Block
+    }
+
+    fn encode(&self, first: u64, values: &[u32], plan: &dyn Plan, out: &mut Vec<u8>) -> Result<()> {
+        let rows = rows(plan)?;
+        let width = self.models.len();
+        let most: Vec<u16> = self.models.iter().map(|m| m.most).collect();
+        let mut coder = Encoder::new(out);
+        let mut past = [None; 2];
+        for (at, records) in (first..).step_by(64).zip(values.chunks(64 * width)) {
+            let row = rows.row(at);
+            let known = gather(records, width, &row, &most)?;
+            let mut put = Put {
+                values: known,
+                coder: &mut coder,
+                result: Ok(()),
+            };
+            walk_all(&self.models, rows, &row, &mut past, &mut put);
+            put.result?;
+        }
+        coder.finish();
+        Ok(())
+    }
+
+    fn decode(
+        &self,
+        first: u64,
+        _count: usize,
+        bytes: &[u8],
+        plan: &dyn Plan,
+        out: &mut [u32],
+    ) -> Result<()> {
+        let rows = rows(plan)?;
+        let width = self.models.len();
+        let mut take = Take {
+            values: [[0; 64]; 2],
+            coder: Decoder::new(bytes),
+        };
+        let mut past = [None; 2];
+        for (at, records) in (first..).step_by(64).zip(out.chunks_mut(64 * width)) {
+            let row = rows.row(at);
+            take.values = [[0; 64]; 2];
+            walk_all(&self.models, rows, &row, &mut past, &mut take);
+            for (slot, record) in records.chunks_mut(width).enumerate() {
+                for (value, out) in record.iter_mut().zip(&take.values).map(|(o, v)| (v, o)) {
+                    *out = value[slot & 63] as u32;
+                }
+            }
+        }
+        Ok(())
+    }
+}
