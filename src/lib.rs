@@ -6,6 +6,8 @@
 //! knowing the game; [`bearoff`], [`chess`] and [`rollout`] add the games.
 
 pub mod bearoff;
+#[cfg(feature = "capi")]
+pub mod capi;
 pub mod chess;
 pub mod codec;
 mod error;

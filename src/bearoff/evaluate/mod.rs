@@ -61,6 +61,31 @@ pub struct Evaluation {
     pub one_sided: Option<[TableId; 2]>,
 }
 
+impl Evaluation {
+    const UNKNOWN: Evaluation = Evaluation {
+        win: 0.0,
+        win_gammon: None,
+        lose_gammon: None,
+        equity_cubeless: None,
+        cubeful: None,
+        rolls: None,
+        two_sided: None,
+        one_sided: None,
+    };
+
+    /// Puts exact chances in the place of those of a race.
+    #[inline]
+    fn improve(&mut self, table: &TwoSided, board: &Board) -> Result<()> {
+        let (cubeless, cubeful) = table.read(board)?;
+        self.win = (1.0 + cubeless) / 2.0;
+        (self.win_gammon, self.lose_gammon) = (Some(0.0), Some(0.0));
+        self.equity_cubeless = Some(cubeless);
+        self.cubeful = cubeful;
+        self.two_sided = Some(table.id());
+        Ok(())
+    }
+}
+
 /// Bearoff tables that are open together.
 ///
 /// Evaluations take `&self` and allocate nothing, from any number of threads.
@@ -207,44 +232,30 @@ impl Tables {
         if us.top + them.top > 24 {
             return Err(Error::NotCovered(NotCovered::contact([us, them])));
         }
-        let one_sided = match [us, them].map(|side| self.find(side)) {
-            [Some(ours), Some(theirs)] => {
-                let numbers = [
-                    ours.number(sides[0], us.total)?,
-                    theirs.number(sides[1], them.total)?,
-                ];
-                held.read(0, ours, numbers[0], us.total)?;
-                held.read(1, theirs, numbers[1], them.total)?;
-                Some([ours.id(), theirs.id()])
-            }
-            _ => None,
-        };
-        let race = one_sided.map(|ids| Evaluation {
-            one_sided: Some(ids),
-            ..race::evaluate(&held.read[0], &held.read[1], [us.pips, them.pips])
-        });
         let (top, total) = (us.top.max(them.top), us.total.max(them.total));
         let two_sided = match exact && total < ALL_CHEQUERS {
             true => self.two_sided.iter().find(|t| t.covers(top, total)),
             false => None,
         };
+        let (Some(ours), Some(theirs)) = (self.find(us), self.find(them)) else {
+            let Some(table) = two_sided else {
+                let covered = [us, them].map(|side| self.find(side).is_some());
+                return Err(Error::NotCovered(NotCovered::sides([us, them], covered)));
+            };
+            let mut evaluation = Evaluation::UNKNOWN;
+            evaluation.improve(table, board)?;
+            return Ok(evaluation);
+        };
+        let number = ours.number(sides[0], us.total)?;
+        let opposing = theirs.number(sides[1], them.total)?;
+        held.read(0, ours, number, us.total)?;
+        held.read(1, theirs, opposing, them.total)?;
+        let mut evaluation = race::evaluate(&held.read[0], &held.read[1], [us.pips, them.pips]);
+        evaluation.one_sided = Some([ours.id(), theirs.id()]);
         if let Some(table) = two_sided {
-            let (cubeless, cubeful) = table.read(board)?;
-            return Ok(Evaluation {
-                win: (1.0 + cubeless) / 2.0,
-                win_gammon: Some(0.0),
-                lose_gammon: Some(0.0),
-                equity_cubeless: Some(cubeless),
-                cubeful,
-                rolls: race.and_then(|race| race.rolls),
-                two_sided: Some(table.id()),
-                one_sided,
-            });
+            evaluation.improve(table, board)?;
         }
-        race.ok_or_else(|| {
-            let covered = [us, them].map(|side| self.find(side).is_some());
-            Error::NotCovered(NotCovered::sides([us, them], covered))
-        })
+        Ok(evaluation)
     }
 
     /// The smallest one-sided table that covers a side, with its gammon
@@ -274,7 +285,7 @@ impl Held {
     fn new() -> Self {
         Held {
             of: [None; 2],
-            read: [Distribution::EMPTY; 2],
+            read: [Distribution::new(), Distribution::new()],
         }
     }
 

@@ -56,12 +56,16 @@ pub(super) enum Gammon {
 }
 
 impl Distribution {
-    pub(super) const EMPTY: Distribution = Distribution {
-        win: [0; ROLLS],
-        win_unit: 1.0,
-        first: [0; ROLLS],
-        gammon: Gammon::Safe,
-    };
+    /// Room for what [`OneSided::read`] finds.
+    #[inline]
+    pub(super) fn new() -> Self {
+        Distribution {
+            win: [0; ROLLS],
+            win_unit: 1.0,
+            first: [0; ROLLS],
+            gammon: Gammon::Safe,
+        }
+    }
 }
 
 impl OneSided {

@@ -55,10 +55,8 @@ pub(super) fn evaluate(us: &Distribution, them: &Distribution, pips: [u32; 2]) -
         equity_cubeless: win_gammon
             .zip(lose_gammon)
             .map(|(won, lost)| 2.0 * win - 1.0 + won - lost),
-        cubeful: None,
         rolls: Some([ours.rolls(pips[0]), theirs.rolls(pips[1])]),
-        two_sided: None,
-        one_sided: None,
+        ..Evaluation::UNKNOWN
     }
 }
 
