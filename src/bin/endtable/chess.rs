@@ -10,7 +10,7 @@ use endtable::chess::make::{Keep, MakeOptions, Step, make};
 use endtable::chess::{
     Answer, Material, Position, Probe, ProbeError, ProbeOptions, Score, SideStats, Stats, Table,
 };
-use endtable::table::OpenOptions;
+use endtable::table::{OpenOptions, library};
 use endtable::{Error, Result};
 use serde_json::{Value, json};
 
@@ -56,9 +56,18 @@ pub(crate) fn run_make(arguments: &Make) -> Ran {
     arguments.work.start()?;
     catch_interrupts();
     let mut endings = arguments.endings.clone();
-    endings.extend(arguments.men.into_iter().flat_map(|n| Material::all(usize::from(n))));
+    endings.extend(
+        arguments
+            .men
+            .into_iter()
+            .flat_map(|n| Material::all(usize::from(n))),
+    );
     let options = MakeOptions {
-        keep: if arguments.one_side { Keep::Smaller } else { Keep::Both },
+        keep: if arguments.one_side {
+            Keep::Smaller
+        } else {
+            Keep::Both
+        },
         resume: arguments.resume,
         force: arguments.force,
         memory: arguments.memory,
@@ -108,7 +117,11 @@ pub(crate) fn answer(
     all: bool,
 ) -> Ran {
     if !folder.is_dir() {
-        return Err(Error::invalid(format!("{}: no folder; name one with tables", folder.display())).into());
+        return Err(Error::invalid(format!(
+            "{}: no folder; name one with tables",
+            folder.display()
+        ))
+        .into());
     }
     // SAFETY: a table is never changed in place: the writer moves whole files
     // into place, and the program's help tells users to do the same.
@@ -128,6 +141,29 @@ pub(crate) fn answer(
         }
     }
     Ok(outcome)
+}
+
+/// The folder whose chess tables are to be used: the first one named, the one of
+/// the first table named, else the first with a chess table that is found.
+pub(crate) fn folder(folders: &[PathBuf], files: &[PathBuf]) -> Result<PathBuf> {
+    if let Some(folder) = folders.first() {
+        return Ok(folder.clone());
+    }
+    if let Some(file) = files.first() {
+        return Ok(folder_of(file).to_owned());
+    }
+    let named = |path: &PathBuf| {
+        let stem = path.file_stem().and_then(|s| s.to_str());
+        stem.is_some_and(|s| s.contains("vK") && Material::parse(s).is_ok())
+    };
+    let found = library::find(&library::search_path(), library::is_table);
+    match found.iter().find(|path| named(path)) {
+        Some(path) => Ok(folder_of(path).to_owned()),
+        None => Err(Error::invalid(format!(
+            "no chess tables: name their folder with --tables, list it in {}, or make some with `endtable make chess --men 3 -o DIR`",
+            library::PATH_VARIABLE
+        ))),
+    }
 }
 
 /// The folder of a table.
@@ -151,7 +187,12 @@ impl Found {
         let position = Position::from_fen(text)?;
         let answer = probe.probe(&position)?;
         let moves = match probe.moves(&position) {
-            Ok(moves) => Some(moves.iter().map(|(m, score)| (m.to_string(), *score)).collect()),
+            Ok(moves) => Some(
+                moves
+                    .iter()
+                    .map(|(m, score)| (m.to_string(), *score))
+                    .collect(),
+            ),
             Err(ProbeError::MissingTable { .. }) => None,
             Err(error) => return Err(error),
         };
@@ -161,7 +202,13 @@ impl Found {
     fn best(&self) -> Option<Vec<&str>> {
         let moves = self.moves.as_ref()?;
         let best = moves.first().map(|m| m.1);
-        Some(moves.iter().filter(|m| Some(m.1) == best).map(|m| m.0.as_str()).collect())
+        Some(
+            moves
+                .iter()
+                .filter(|m| Some(m.1) == best)
+                .map(|m| m.0.as_str())
+                .collect(),
+        )
     }
 
     fn json(&self, text: &str, all: bool) -> Value {
@@ -182,7 +229,11 @@ impl Found {
                     "dtm_moves": score.plies().map(|n| n.div_ceil(2)),
                 })
             };
-            out["moves"] = json!(self.moves.as_ref().map(|m| m.iter().map(line).collect::<Vec<_>>()));
+            out["moves"] = json!(
+                self.moves
+                    .as_ref()
+                    .map(|m| m.iter().map(line).collect::<Vec<_>>())
+            );
         }
         out
     }
@@ -192,7 +243,10 @@ impl Found {
         writeln!(out, "{text}")?;
         writeln!(out, "  {}", in_words(self.answer.score))?;
         if self.answer.searched {
-            writeln!(out, "  (this side to move is not stored: its moves were searched)")?;
+            writeln!(
+                out,
+                "  (this side to move is not stored: its moves were searched)"
+            )?;
         }
         writeln!(out, "  (the 50-move rule is ignored)")?;
         match (&self.moves, all) {
@@ -230,7 +284,11 @@ fn in_words(score: Score) -> String {
         Some(0) => "checkmated".to_owned(),
         Some(n) => {
             let who = if score.is_win() { "mates" } else { "is mated" };
-            format!("{}: {who} in {} moves ({n} plies)", result(score), n.div_ceil(2))
+            format!(
+                "{}: {who} in {} moves ({n} plies)",
+                result(score),
+                n.div_ceil(2)
+            )
         }
     }
 }
@@ -295,7 +353,11 @@ fn print_stats(table: &Table, stats: &Stats, names: [&str; 2]) -> Result<(), Fai
         writeln!(out, "{name}: {wins} won, {draws} drawn, {losses} lost")?;
         for (kind, longest) in [("win", side.longest_win), ("loss", side.longest_loss)] {
             if let Some((plies, position)) = longest {
-                writeln!(out, "  longest {kind}: {} moves ({plies} plies), {position}", plies.div_ceil(2))?;
+                writeln!(
+                    out,
+                    "  longest {kind}: {} moves ({plies} plies), {position}",
+                    plies.div_ceil(2)
+                )?;
             }
         }
     }
@@ -316,7 +378,11 @@ pub(crate) fn check_deeply(file: &Path, sample: u64, work: &WorkArguments) -> Ra
     // SAFETY: as in `answer`.
     #[allow(unsafe_code)]
     let probe = unsafe { ProbeOptions::new().map(folder_of(file)) };
-    let sample = if material.men() <= 3 { u64::MAX } else { sample };
+    let sample = if material.men() <= 3 {
+        u64::MAX
+    } else {
+        sample
+    };
     let bar = work.progress(sample.min(table.reader().len()), "positions");
     let checked = endtable::chess::check(&probe, &material, sample, &|done| {
         bar.inc(done);
