@@ -117,7 +117,14 @@ impl Plan for Multiset {
         let pips = self.points() * usize::from(self.chequers()) + 1;
         let outside = self.points().saturating_sub(HOME) as u64;
         let arrangements = binomial(outside + u64::from(self.chequers()), outside);
-        [pips, if arrangements <= 65_536 { arrangements as usize } else { 1 }]
+        [
+            pips,
+            if arrangements <= 65_536 {
+                arrangements as usize
+            } else {
+                1
+            },
+        ]
     }
 
     fn describe(&self, first: u64, out: &mut [Slot]) {
@@ -183,7 +190,9 @@ impl Walk {
         for below in (HOME..counts.len()).rev() {
             above += u64::from(counts[below]);
             let (p, k) = ((counts.len() - HOME) as u64, (below - HOME) as u64);
-            walk.outside = walk.outside.wrapping_add(binomial(above + p - 1 - k, p - k) as u16);
+            walk.outside = walk
+                .outside
+                .wrapping_add(binomial(above + p - 1 - k, p - k) as u16);
         }
         walk
     }
@@ -200,7 +209,11 @@ impl Walk {
         self.counts[usize::from(to & 31)] = moved as u8 + 1;
         // The number is a sum over points; those of the home board are the
         // slowest, so that a change there is one to the first arrangement outside.
-        self.outside = if usize::from(to) > HOME { self.outside.wrapping_add(1) } else { 0 };
+        self.outside = if usize::from(to) > HOME {
+            self.outside.wrapping_add(1)
+        } else {
+            0
+        };
         let together = (moved as u16 + 1) * u16::from(to);
         self.pips = (self.pips + together)
             .wrapping_sub(moved as u16 * u16::from(self.points) + u16::from(from));
@@ -228,10 +241,20 @@ mod tests {
                 for point in (1..=points).rev() {
                     list.extend(vec![point; usize::from(counts[point - 1])]);
                 }
-                assert_eq!(usize::from(slot.anchors[0]), list.iter().sum::<usize>(), "{number}");
-                let outside = counts.get(6..).filter(|o| !o.is_empty()).map_or(0, |outside| {
-                    Multiset::new(outside.len(), chequers).unwrap().rank(outside).unwrap()
-                });
+                assert_eq!(
+                    usize::from(slot.anchors[0]),
+                    list.iter().sum::<usize>(),
+                    "{number}"
+                );
+                let outside = counts
+                    .get(6..)
+                    .filter(|o| !o.is_empty())
+                    .map_or(0, |outside| {
+                        Multiset::new(outside.len(), chequers)
+                            .unwrap()
+                            .rank(outside)
+                            .unwrap()
+                    });
                 assert_eq!(u64::from(slot.anchors[1]), outside, "{number}");
                 assert_eq!(slot.class == 1, list.first().is_some_and(|&p| p > 6));
                 for (kind, moves) in MOVES.iter().enumerate() {

@@ -33,7 +33,14 @@ impl Plan for Pair {
     /// Pips of both.
     fn anchors(&self) -> [usize; 2] {
         let [pips, _] = self.side().anchors();
-        [if pips * pips <= 65_536 { pips * pips } else { 1 }, 1]
+        [
+            if pips * pips <= 65_536 {
+                pips * pips
+            } else {
+                1
+            },
+            1,
+        ]
     }
 
     fn describe(&self, first: u64, out: &mut [Slot]) {
@@ -67,10 +74,17 @@ fn combined(us: &Slot, them: &Slot, row: u64) -> Slot {
     let mut out = Slot::default();
     for (back, (ours, theirs)) in out.back.iter_mut().zip(KINDS) {
         let part = |slot: &Slot, kind: Option<usize>| match kind {
-            Some(kind) => slot.back.get(kind).copied().filter(|&b| b > 0).map(u64::from),
+            Some(kind) => slot
+                .back
+                .get(kind)
+                .copied()
+                .filter(|&b| b > 0)
+                .map(u64::from),
             None => Some(0),
         };
-        let distance = part(us, ours).zip(part(them, theirs)).map(|(us, them)| us * row + them);
+        let distance = part(us, ours)
+            .zip(part(them, theirs))
+            .map(|(us, them)| us * row + them);
         *back = distance.and_then(|d| u16::try_from(d).ok()).unwrap_or(0);
     }
     out
@@ -94,14 +108,22 @@ mod tests {
         pair.describe(row * 2 + 7, &mut part);
         assert_eq!(part, all[(row * 2 + 7) as usize..][..100]);
         for (number, slot) in (0u64..).zip(&all) {
-            let (us, them) = (&sides[(number / row) as usize], &sides[(number % row) as usize]);
+            let (us, them) = (
+                &sides[(number / row) as usize],
+                &sides[(number % row) as usize],
+            );
             for (back, (ours, theirs)) in slot.back.iter().zip(KINDS) {
-                let distance = |slot: &Slot, kind: Option<usize>| kind.map_or(0, |k| u64::from(slot.back[k]));
-                let missing = |slot: &Slot, kind: Option<usize>| kind.is_some_and(|k| slot.back[k] == 0);
+                let distance =
+                    |slot: &Slot, kind: Option<usize>| kind.map_or(0, |k| u64::from(slot.back[k]));
+                let missing =
+                    |slot: &Slot, kind: Option<usize>| kind.is_some_and(|k| slot.back[k] == 0);
                 if missing(us, ours) || missing(them, theirs) {
                     assert_eq!(*back, 0);
                 } else {
-                    assert_eq!(u64::from(*back), distance(us, ours) * row + distance(them, theirs));
+                    assert_eq!(
+                        u64::from(*back),
+                        distance(us, ours) * row + distance(them, theirs)
+                    );
                     assert!(u64::from(*back) <= number);
                 }
             }

@@ -41,6 +41,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
     catch_interrupts();
     let database = open(&arguments.file)?;
     let schema = database.schema()?;
+    if crate::chess::is_chess(&schema) {
+        return crate::chess::stats(&arguments.file, arguments.json);
+    }
     let distributions = match schema.properties.text("content") {
         Some("bearoff one-sided")
             if schema

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::layout::{LANES, LEFT, MAX_REFERENCES, PREVIOUS, outside_class, stride};
 use super::layout::{FRACTION, SYMBOLS, WEIGHT_BITS};
+use super::layout::{LANES, LEFT, MAX_REFERENCES, PREVIOUS, outside_class, stride};
 use super::model::{Cell, Model, Set};
 use super::predict::{self, Inputs, Lanes, Sample, Window};
 use crate::codec::rans::Tables;
@@ -95,7 +95,11 @@ impl Expected {
     /// Of a value outside of the window, where the base has `base`.
     #[inline(always)]
     pub(super) fn outside<T: Sample>(base: T) -> Self {
-        Self { prediction: base.wide() << FRACTION, class: outside_class(base.into()), lane: LANES }
+        Self {
+            prediction: base.wide() << FRACTION,
+            class: outside_class(base.into()),
+            lane: LANES,
+        }
     }
 }
 
@@ -110,14 +114,17 @@ impl Feedback {
     /// What the errors so far add to a prediction.
     #[inline(always)]
     pub(super) fn correction(&self, cell: &Cell, lane: usize) -> i64 {
-        cell.feedback.get(lane).map_or(0, |&weights| self.weighted(weights))
+        cell.feedback
+            .get(lane)
+            .map_or(0, |&weights| self.weighted(weights))
     }
 
     /// The errors so far, weighted.
     #[inline(always)]
     pub(super) fn weighted(&self, [a, b, c, d]: [i16; 4]) -> i64 {
         let [x, y, z] = self.errors;
-        let weighted = i64::from(a) * x + i64::from(b) * y + i64::from(c) * z + i64::from(d) * self.sum;
+        let weighted =
+            i64::from(a) * x + i64::from(b) * y + i64::from(c) * z + i64::from(d) * self.sum;
         weighted >> WEIGHT_BITS
     }
 
@@ -161,7 +168,11 @@ impl<T: Sample> Engine<T> {
         let vector = false;
         Self {
             width,
-            largest: shape.bits.iter().map(|&bits| Shape::largest(bits)).collect(),
+            largest: shape
+                .bits
+                .iter()
+                .map(|&bits| Shape::largest(bits))
+                .collect(),
             stride,
             anchors,
             anchor_facts,
@@ -184,7 +195,13 @@ impl<T: Sample> Engine<T> {
 
     /// Makes room for the first `count` records of the block at `first`.
     #[inline]
-    pub(super) fn begin(&self, plan: &dyn Plan, first: u64, count: usize, records: &mut Records<T>) {
+    pub(super) fn begin(
+        &self,
+        plan: &dyn Plan,
+        first: u64,
+        count: usize,
+        records: &mut Records<T>,
+    ) {
         // All that is read is written first, except the rows' padding, which
         // has to be zero, and what follows a distribution's end.
         records.rows.clear();
@@ -193,8 +210,18 @@ impl<T: Sample> Engine<T> {
         records.residuals.resize(count * self.stride, 0);
         records.facts.resize(count, Facts::default());
         records.slots.resize(count, Slot::default());
-        let windows = if self.model.spread { 1 } else { self.width.div_ceil(LANES) };
-        records.lanes.resize(windows, Lanes { prediction: [0; LANES], class: [0; LANES] });
+        let windows = if self.model.spread {
+            1
+        } else {
+            self.width.div_ceil(LANES)
+        };
+        records.lanes.resize(
+            windows,
+            Lanes {
+                prediction: [0; LANES],
+                class: [0; LANES],
+            },
+        );
         plan.describe(first, records.slots.get_mut(..count).unwrap_or_default());
     }
 
@@ -254,14 +281,20 @@ impl<T: Sample> Engine<T> {
 
     #[inline(always)]
     fn anchor_of(&self, described: &Slot) -> usize {
-        let anchor = described.anchors.get(self.model.anchoring).copied().unwrap_or(0);
+        let anchor = described
+            .anchors
+            .get(self.model.anchoring)
+            .copied()
+            .unwrap_or(0);
         usize::from(anchor).min(self.anchor_facts.len() - 1)
     }
 
     /// Predicts a record's lanes.
     #[inline]
     pub(super) fn predict(&self, records: &mut Records<T>, prepared: &Prepared) {
-        self.each_window(records, prepared, |engine, inputs, cell, lanes| engine.window(inputs, cell, lanes));
+        self.each_window(records, prepared, |engine, inputs, cell, lanes| {
+            engine.window(inputs, cell, lanes)
+        });
     }
 
     /// Calls `each` with what every window of a record is predicted from.
@@ -273,12 +306,21 @@ impl<T: Sample> Engine<T> {
         mut each: impl FnMut(&Self, &Inputs<'_, T>, &Cell, &mut Lanes),
     ) {
         let model = &*self.model;
-        let anchor_row = self.anchors.get(prepared.anchor * self.stride..).unwrap_or_default();
-        let base_anchor = match prepared.reference(0).and_then(|base| records.slots.get(base)) {
+        let anchor_row = self
+            .anchors
+            .get(prepared.anchor * self.stride..)
+            .unwrap_or_default();
+        let base_anchor = match prepared
+            .reference(0)
+            .and_then(|base| records.slots.get(base))
+        {
             Some(described) => self.anchor_of(described),
             None => prepared.anchor,
         };
-        let base_anchor = self.anchors.get(base_anchor * self.stride..).unwrap_or_default();
+        let base_anchor = self
+            .anchors
+            .get(base_anchor * self.stride..)
+            .unwrap_or_default();
         let Some(cell) = model.cells.get(prepared.cell) else {
             return;
         };
@@ -292,9 +334,16 @@ impl<T: Sample> Engine<T> {
                 Some(base) => row(base as u16),
                 None => anchor_row.get(from..).unwrap_or_default(),
             };
-            let Some(base) = base.first_chunk() else { continue };
+            let Some(base) = base.first_chunk() else {
+                continue;
+            };
             let mut rows: [Window<'_, T>; MAX_REFERENCES] = [base; MAX_REFERENCES];
-            for (place, &reference) in rows.iter_mut().zip(&prepared.references).take(prepared.count).skip(1) {
+            for (place, &reference) in rows
+                .iter_mut()
+                .zip(&prepared.references)
+                .take(prepared.count)
+                .skip(1)
+            {
                 if let Some(window) = row(reference).first_chunk() {
                     *place = window;
                 }
@@ -306,7 +355,9 @@ impl<T: Sample> Engine<T> {
                 };
                 row.and_then(|row| row.first_chunk())
             };
-            let (Some(own), Some(of_base)) = (window_of(anchor_row, from), window_of(base_anchor, from)) else {
+            let (Some(own), Some(of_base)) =
+                (window_of(anchor_row, from), window_of(base_anchor, from))
+            else {
                 continue;
             };
             let (Some(first), Some(second)) = (residuals(0), residuals(1)) else {
@@ -314,7 +365,8 @@ impl<T: Sample> Engine<T> {
             };
             let mean = |k: usize| {
                 let slot = prepared.reference(k);
-                slot.and_then(|slot| records.facts.get(slot)).map_or(0, |facts| facts.residual)
+                slot.and_then(|slot| records.facts.get(slot))
+                    .map_or(0, |facts| facts.residual)
             };
             let inputs = Inputs {
                 rows,
@@ -337,7 +389,12 @@ impl<T: Sample> Engine<T> {
 
     /// What is expected of the value in `place` of a prepared record in `slot`.
     #[inline(always)]
-    pub(super) fn expected(&self, records: &Records<T>, prepared: &Prepared, place: usize) -> Expected {
+    pub(super) fn expected(
+        &self,
+        records: &Records<T>,
+        prepared: &Prepared,
+        place: usize,
+    ) -> Expected {
         let (window, lane) = if self.model.spread {
             (0, place.wrapping_sub(prepared.window))
         } else {
@@ -350,7 +407,11 @@ impl<T: Sample> Engine<T> {
                 lane,
             },
             _ => {
-                let base = self.base_row(records, prepared).get(place).copied().unwrap_or_default();
+                let base = self
+                    .base_row(records, prepared)
+                    .get(place)
+                    .copied()
+                    .unwrap_or_default();
                 Expected::outside(base)
             }
         }
@@ -362,18 +423,27 @@ impl<T: Sample> Engine<T> {
             Some(slot) => records.rows.get(slot * self.stride + LEFT..),
             None => self.anchors.get(prepared.anchor * self.stride + LEFT..),
         };
-        row.and_then(|row| row.get(..self.width)).unwrap_or_default()
+        row.and_then(|row| row.get(..self.width))
+            .unwrap_or_default()
     }
 
     /// The values of the record in `slot`.
     pub(super) fn row<'a>(&self, records: &'a Records<T>, slot: usize) -> &'a [T] {
         let row = records.rows.get(slot * self.stride + LEFT..);
-        row.and_then(|row| row.get(..self.width)).unwrap_or_default()
+        row.and_then(|row| row.get(..self.width))
+            .unwrap_or_default()
     }
 
     /// Keeps a value of the record in `slot`, and its residual.
     #[inline(always)]
-    pub(super) fn keep(&self, records: &mut Records<T>, slot: usize, place: usize, value: u32, residual: i64) {
+    pub(super) fn keep(
+        &self,
+        records: &mut Records<T>,
+        slot: usize,
+        place: usize,
+        value: u32,
+        residual: i64,
+    ) {
         let at = slot * self.stride + LEFT + place;
         if let Some(to) = records.rows.get_mut(at) {
             *to = T::of(value);
@@ -386,9 +456,19 @@ impl<T: Sample> Engine<T> {
     /// Completes the record in `slot`, all of whose values are kept.
     #[inline]
     pub(super) fn complete(&self, records: &mut Records<T>, slot: usize) {
-        let mut found = facts(self.row(records, slot).iter().map(|&v| v.into()), self.level);
-        let residuals = records.residuals.get(slot * self.stride + LEFT..).unwrap_or_default();
-        let sum: u32 = residuals.iter().take(self.width).map(|&r| u32::from(r)).sum();
+        let mut found = facts(
+            self.row(records, slot).iter().map(|&v| v.into()),
+            self.level,
+        );
+        let residuals = records
+            .residuals
+            .get(slot * self.stride + LEFT..)
+            .unwrap_or_default();
+        let sum: u32 = residuals
+            .iter()
+            .take(self.width)
+            .map(|&r| u32::from(r))
+            .sum();
         found.residual = (sum >> 3).min(65535) as u16;
         if let Some(to) = records.facts.get_mut(slot) {
             *to = found;
@@ -398,7 +478,12 @@ impl<T: Sample> Engine<T> {
     /// The parts of the record in `slot` that decoding it needs, its values
     /// from `place` on, with what is kept behind them.
     #[inline(always)]
-    pub(super) fn parts<'a>(&self, records: &'a mut Records<T>, slot: usize, place: usize) -> Parts<'a, T> {
+    pub(super) fn parts<'a>(
+        &self,
+        records: &'a mut Records<T>,
+        slot: usize,
+        place: usize,
+    ) -> Parts<'a, T> {
         let row = slot * self.stride + LEFT + place..(slot + 1) * self.stride;
         Parts {
             values: records.rows.get_mut(row.clone()).unwrap_or_default(),
@@ -415,9 +500,17 @@ impl<T: Sample> Engine<T> {
         let first = values.iter().position(|&v| v.into() != 0).unwrap_or(0) as u16;
         let moment = if T::NARROW && self.width <= 256 {
             // At most 65535 · 255.
-            u64::from((0..).zip(values).map(|(place, &v)| place * v.into()).sum::<u32>())
+            u64::from(
+                (0..)
+                    .zip(values)
+                    .map(|(place, &v)| place * v.into())
+                    .sum::<u32>(),
+            )
         } else {
-            (0..).zip(values).map(|(place, &v)| place * u64::from(v.into())).sum()
+            (0..)
+                .zip(values)
+                .map(|(place, &v)| place * u64::from(v.into()))
+                .sum()
         };
         let mean = match u32::try_from(moment) {
             Ok(moment) => u64::from(moment / total),
@@ -426,13 +519,23 @@ impl<T: Sample> Engine<T> {
         let residuals = records.residuals.get(row).unwrap_or_default();
         let sum: u32 = residuals.iter().map(|&r| u32::from(r)).sum();
         if let Some(to) = records.facts.get_mut(slot) {
-            *to = Facts { first, mean: mean.min(255) as u8, residual: (sum >> 3).min(65535) as u16 };
+            *to = Facts {
+                first,
+                mean: mean.min(255) as u8,
+                residual: (sum >> 3).min(65535) as u16,
+            };
         }
     }
 
     /// Copies the k-th reference (or the anchor, for the base of a record that
     /// has none) to the record in `slot`; false where there is no such reference.
-    pub(super) fn copy(&self, records: &mut Records<T>, prepared: &Prepared, k: usize, slot: usize) -> bool {
+    pub(super) fn copy(
+        &self,
+        records: &mut Records<T>,
+        prepared: &Prepared,
+        k: usize,
+        slot: usize,
+    ) -> bool {
         let to = slot * self.stride + LEFT;
         match prepared.reference(k) {
             Some(from) if from < slot => {
@@ -440,7 +543,10 @@ impl<T: Sample> Engine<T> {
                 records.rows.copy_within(from..from + self.width, to);
             }
             None if k == 0 => {
-                let row = self.anchors.get(prepared.anchor * self.stride + LEFT..).unwrap_or_default();
+                let row = self
+                    .anchors
+                    .get(prepared.anchor * self.stride + LEFT..)
+                    .unwrap_or_default();
                 let place = records.rows.iter_mut().skip(to).take(self.width);
                 place.zip(row).for_each(|(to, &from)| *to = from);
             }
@@ -470,7 +576,12 @@ pub(super) fn available(described: &Slot, slot: usize) -> u16 {
         let zero = _mm_setzero_si128();
         let slots = _mm_set1_epi16(slot as i16);
         // 0 < back <= slot: a saturating difference of 0, and back not 0.
-        let inside = |b| _mm_andnot_si128(_mm_cmpeq_epi16(b, zero), _mm_cmpeq_epi16(_mm_subs_epu16(b, slots), zero));
+        let inside = |b| {
+            _mm_andnot_si128(
+                _mm_cmpeq_epi16(b, zero),
+                _mm_cmpeq_epi16(_mm_subs_epu16(b, slots), zero),
+            )
+        };
         let one = _mm_set1_epi16(1);
         let mask = |a, b| _mm_movemask_epi8(_mm_packs_epi16(a, b)) as u16 & (u16::MAX >> 1);
         let ones = mask(_mm_cmpeq_epi16(low, one), _mm_cmpeq_epi16(high, one));
@@ -484,7 +595,12 @@ pub(super) fn portable_available(described: &Slot, slot: usize) -> u16 {
     let slot = slot as u16;
     let mut mask = 0;
     let mut previous = slot > 0;
-    for (kind, &back) in described.back.iter().take(crate::codec::MAX_KINDS).enumerate() {
+    for (kind, &back) in described
+        .back
+        .iter()
+        .take(crate::codec::MAX_KINDS)
+        .enumerate()
+    {
         mask |= u16::from(back.wrapping_sub(1) < slot) << kind;
         previous &= back != 1;
     }
@@ -498,7 +614,11 @@ fn window_of<T>(row: &[T], from: usize) -> Option<Window<'_, T>> {
 /// First value and mean of a row; with `level`, the first value's highest bits
 /// instead of the mean.
 fn facts(row: impl Iterator<Item = u32>, level: Option<u32>) -> Facts {
-    let mut found = Facts { first: u16::MAX, mean: 0, residual: 0 };
+    let mut found = Facts {
+        first: u16::MAX,
+        mean: 0,
+        residual: 0,
+    };
     let (mut sum, mut moment) = (0u64, 0u64);
     for (place, value) in row.enumerate() {
         if let (0, Some(shift)) = (place, level) {

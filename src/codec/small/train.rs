@@ -105,12 +105,21 @@ fn kind(shape: &Shape, sample: &[SampleBlock]) -> (bool, Option<u32>) {
 /// Mean record of each anchor, by the anchoring that tells more of records.
 fn anchors(width: usize, plan: &dyn Plan, sample: &[SampleBlock]) -> (usize, Vec<u32>) {
     let [one, other] = [0, 1].map(|anchoring| anchored(width, plan, sample, anchoring));
-    if other.0 < one.0 { (1, other.1) } else { (0, one.1) }
+    if other.0 < one.0 {
+        (1, other.1)
+    } else {
+        (0, one.1)
+    }
 }
 
 /// Mean record of each anchor, of an anchor without samples that of the one
 /// before; and the squared error that remains.
-fn anchored(width: usize, plan: &dyn Plan, sample: &[SampleBlock], anchoring: usize) -> (f64, Vec<u32>) {
+fn anchored(
+    width: usize,
+    plan: &dyn Plan,
+    sample: &[SampleBlock],
+    anchoring: usize,
+) -> (f64, Vec<u32>) {
     let count = plan.anchors()[anchoring];
     let count = if count * width > 1 << 18 { 1 } else { count };
     let mut sums = vec![0u64; count * width];
@@ -123,7 +132,10 @@ fn anchored(width: usize, plan: &dyn Plan, sample: &[SampleBlock], anchoring: us
         for (record, slot) in block.values.chunks_exact(width).zip(&slots) {
             let anchor = usize::from(slot.anchors[anchoring]).min(count - 1);
             records[anchor] += 1;
-            squares += record.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>();
+            squares += record
+                .iter()
+                .map(|&v| f64::from(v) * f64::from(v))
+                .sum::<f64>();
             let sums = sums[anchor * width..].iter_mut();
             sums.zip(record).for_each(|(sum, &v)| *sum += u64::from(v));
         }
