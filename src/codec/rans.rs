@@ -30,7 +30,10 @@ struct Bucket([u64; 2]);
 impl Bucket {
     fn new(divider: usize, sides: [(u16, u16, usize, u8); 2]) -> Self {
         let mut packed = sides.map(|(frequency, bias, symbol, tag)| {
-            u64::from(frequency) | u64::from(bias) << 16 | (symbol as u64) << 32 | u64::from(tag) << 40
+            u64::from(frequency)
+                | u64::from(bias) << 16
+                | (symbol as u64) << 32
+                | u64::from(tag) << 40
         });
         packed[0] |= (divider as u64) << 48;
         Self(packed)
@@ -40,7 +43,11 @@ impl Bucket {
     #[inline(always)]
     fn side(self, low: u32) -> u64 {
         let [own, other] = self.0;
-        if u64::from(low) >= own >> 48 { other } else { own }
+        if u64::from(low) >= own >> 48 {
+            other
+        } else {
+            own
+        }
     }
 }
 
@@ -77,7 +84,10 @@ impl Table {
         }
         let sum: u32 = frequencies.iter().map(|&f| u32::from(f)).sum();
         if sum != TOTAL {
-            return Err(Error::corrupt("RANS-2", format!("frequencies sum to {TOTAL}; found {sum}")));
+            return Err(Error::corrupt(
+                "RANS-2",
+                format!("frequencies sum to {TOTAL}; found {sum}"),
+            ));
         }
         let capacity = TOTAL as usize / symbols;
         let tag = |s: usize| tags.get(s).copied().unwrap_or(0);
@@ -86,7 +96,10 @@ impl Table {
         let mut left: Vec<usize> = frequencies.iter().map(|&f| usize::from(f)).collect();
         let mut placed = vec![0usize; symbols];
         let mut small: Vec<usize> = (0..symbols).rev().filter(|&s| left[s] < capacity).collect();
-        let mut large: Vec<usize> = (0..symbols).rev().filter(|&s| left[s] >= capacity).collect();
+        let mut large: Vec<usize> = (0..symbols)
+            .rev()
+            .filter(|&s| left[s] >= capacity)
+            .collect();
         while let Some(own) = small.pop() {
             // All below capacity would contradict the sum.
             let Some(&other) = large.last() else { break };
@@ -114,7 +127,11 @@ impl Table {
             buckets[own] = Bucket::new(capacity, [side; 2]);
         }
         let bucket_bits = capacity.trailing_zeros();
-        Ok(Self { buckets, bucket_bits, frequencies: frequencies.to_vec() })
+        Ok(Self {
+            buckets,
+            bucket_bits,
+            frequencies: frequencies.to_vec(),
+        })
     }
 
     /// The frequencies that the table was made from.
@@ -138,7 +155,11 @@ impl Table {
             let index = u32::from((low as u16).wrapping_add((side >> 16) as u16));
             slots[(start[usize::from((side >> 32) as u8)] + index) as usize] = slot as u16;
         }
-        EncoderTable { start, slots, frequencies: self.frequencies.clone() }
+        EncoderTable {
+            start,
+            slots,
+            frequencies: self.frequencies.clone(),
+        }
     }
 }
 
@@ -155,7 +176,9 @@ impl Tables {
         let mut all = Self::default();
         for table in tables {
             if !all.buckets.is_empty() && all.bucket_bits != table.bucket_bits {
-                return Err(Error::invalid("tables of different numbers of symbols side by side"));
+                return Err(Error::invalid(
+                    "tables of different numbers of symbols side by side",
+                ));
             }
             all.bucket_bits = table.bucket_bits;
             all.buckets.extend_from_slice(&table.buckets);
@@ -178,8 +201,10 @@ pub fn normalise(counts: &[u64]) -> Vec<u16> {
     let symbols = counts.len() as u64;
     let spare = u64::from(TOTAL) - symbols;
     let sum: u128 = counts.iter().map(|&c| u128::from(c)).sum::<u128>().max(1);
-    let mut out: Vec<u16> =
-        counts.iter().map(|&c| 1 + (u128::from(c) * u128::from(spare) / sum) as u16).collect();
+    let mut out: Vec<u16> = counts
+        .iter()
+        .map(|&c| 1 + (u128::from(c) * u128::from(spare) / sum) as u16)
+        .collect();
     let given: u64 = out.iter().map(|&f| u64::from(f)).sum();
     let mut rest = u64::from(TOTAL) - given;
     // What rounding left goes to the most frequent ones, first ones first.
@@ -242,7 +267,10 @@ impl Encoder {
                 bad = Some((table, symbol));
                 break;
             };
-            let frequency = t.frequencies.get(usize::from(symbol)).map_or(0, |&f| u32::from(f));
+            let frequency = t
+                .frequencies
+                .get(usize::from(symbol))
+                .map_or(0, |&f| u32::from(f));
             if frequency == 0 {
                 bad = Some((table, symbol));
                 break;
@@ -268,9 +296,9 @@ impl Encoder {
         self.pending = 0;
         match bad {
             None => Ok(()),
-            Some((table, symbol)) => {
-                Err(Error::invalid(format!("symbol {symbol} can't be encoded with table {table}: its frequency is 0")))
-            }
+            Some((table, symbol)) => Err(Error::invalid(format!(
+                "symbol {symbol} can't be encoded with table {table}: its frequency is 0"
+            ))),
         }
     }
 }
@@ -292,9 +320,17 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let Some(head) = bytes.first_chunk::<4>() else {
-            return Err(Error::corrupt("RANS-3", format!("a block has 4 bytes or more; found {}", bytes.len())));
+            return Err(Error::corrupt(
+                "RANS-3",
+                format!("a block has 4 bytes or more; found {}", bytes.len()),
+            ));
         };
-        Ok(Self { bytes, state: u32::from_le_bytes(*head), front: 4, back: 0 })
+        Ok(Self {
+            bytes,
+            state: u32::from_le_bytes(*head),
+            front: 4,
+            back: 0,
+        })
     }
 
     /// The next symbol.
@@ -315,19 +351,31 @@ impl<'a> Decoder<'a> {
     fn step(&mut self, buckets: &[Bucket], bucket_bits: u32, first: usize) -> Decoded {
         let slot = self.state & (TOTAL - 1);
         let low = slot & ((1 << bucket_bits) - 1);
-        let bucket = buckets.get(first + (slot >> bucket_bits) as usize).copied().unwrap_or_default();
+        let bucket = buckets
+            .get(first + (slot >> bucket_bits) as usize)
+            .copied()
+            .unwrap_or_default();
         let side = bucket.side(low);
         let index = u32::from((low as u16).wrapping_add((side >> 16) as u16));
         let frequency = u32::from(side as u16);
-        let state = frequency.wrapping_mul(self.state >> PROBABILITY_BITS).wrapping_add(index);
+        let state = frequency
+            .wrapping_mul(self.state >> PROBABILITY_BITS)
+            .wrapping_add(index);
         let word = match self.bytes.get(self.front..self.front + 2) {
             Some(w) => w.try_into().map_or(0, u16::from_le_bytes),
             None => 0,
         };
         let refill = state < LOWER;
-        self.state = if refill { state << 16 | u32::from(word) } else { state };
+        self.state = if refill {
+            state << 16 | u32::from(word)
+        } else {
+            state
+        };
         self.front += usize::from(refill) * 2;
-        Decoded { symbol: (side >> 32) as u8, tag: (side >> 40) as u8 }
+        Decoded {
+            symbol: (side >> 32) as u8,
+            tag: (side >> 40) as u8,
+        }
     }
 
     /// The next `bits` (at most 32) raw bits.
@@ -347,7 +395,11 @@ impl<'a> Decoder<'a> {
     fn raw_near_front(&self) -> u64 {
         let first = self.back / 8;
         (0..8).fold(0, |window, k| {
-            let byte = self.bytes.len().checked_sub(first + k + 1).and_then(|at| self.bytes.get(at));
+            let byte = self
+                .bytes
+                .len()
+                .checked_sub(first + k + 1)
+                .and_then(|at| self.bytes.get(at));
             window | u64::from(byte.copied().unwrap_or(0)) << (8 * k)
         })
     }
@@ -377,7 +429,11 @@ mod tests {
 
     #[test]
     fn alias_slots_cover_each_symbol_exactly() {
-        for counts in [vec![1u64; 32], vec![0, 5, 1_000_000, 3], (0..64).map(|k| k * k * k).collect()] {
+        for counts in [
+            vec![1u64; 32],
+            vec![0, 5, 1_000_000, 3],
+            (0..64).map(|k| k * k * k).collect(),
+        ] {
             let frequencies = normalise(&counts);
             let table = Table::new(&frequencies, &[]).unwrap();
             let mut slots = table.encoder().slots;
@@ -403,7 +459,8 @@ mod tests {
         encoder.finish(&[tables[0].encoder()], &mut bytes).unwrap();
         assert_eq!(bytes.len(), 4);
         let mut decoder = Decoder::new(&bytes).unwrap();
-        (0..1000).for_each(|_| assert_eq!(decoder.symbol(&tables[0]), Decoded { symbol: 0, tag: 7 }));
+        (0..1000)
+            .for_each(|_| assert_eq!(decoder.symbol(&tables[0]), Decoded { symbol: 0, tag: 7 }));
         decoder.finish().unwrap();
         encoder.symbol(0, 1);
         assert!(encoder.finish(&[tables[0].encoder()], &mut bytes).is_err());

@@ -28,7 +28,9 @@ pub(super) fn decode<T: Sample>(
     for slot in 0..wanted {
         let prepared = engine.locate(records, slot);
         if with_modes {
-            let Some(table) = model.modes.get(usize::from(before) % MODES) else { break };
+            let Some(table) = model.modes.get(usize::from(before) % MODES) else {
+                break;
+            };
             before = decoder.symbol(table).symbol;
         }
         let copied = match before {
@@ -36,7 +38,11 @@ pub(super) fn decode<T: Sample>(
             mode::SECOND => engine.copy(records, &prepared, 1, slot),
             _ => {
                 engine.predict(records, &prepared);
-                let start = if before == mode::WHOLE { 0 } else { prepared.start };
+                let start = if before == mode::WHOLE {
+                    0
+                } else {
+                    prepared.start
+                };
                 decoder = decode_values(engine, records, &prepared, slot, (start, total), decoder)?;
                 continue;
             }
@@ -91,7 +97,8 @@ impl Step<'_> {
         if value as u64 > u64::from(largest) {
             return None;
         }
-        self.feedback.note(value as u32, expected.prediction, engine.model.spread);
+        self.feedback
+            .note(value as u32, expected.prediction, engine.model.spread);
         Some((value as u32, residual))
     }
 }
@@ -106,8 +113,15 @@ fn decode_values<'a, T: Sample>(
     (start, total): (usize, Option<u32>),
     decoder: Decoder<'a>,
 ) -> Result<Decoder<'a>> {
-    let Some(cell) = engine.model.cells.get(prepared.cell) else { return Ok(decoder) };
-    let step = Step { decoder, feedback: Feedback::default(), dynamic: 0, rest: total.unwrap_or(u32::MAX) };
+    let Some(cell) = engine.model.cells.get(prepared.cell) else {
+        return Ok(decoder);
+    };
+    let step = Step {
+        decoder,
+        feedback: Feedback::default(),
+        dynamic: 0,
+        rest: total.unwrap_or(u32::MAX),
+    };
     if !engine.model.spread {
         return decode_plain(engine, records, cell, slot, step);
     }
@@ -115,12 +129,26 @@ fn decode_values<'a, T: Sample>(
     let mut step = step;
     if start < prepared.window {
         let before = start..prepared.window;
-        step = decode_outside(engine, records, prepared, slot, before, step, total.is_some())?;
+        step = decode_outside(
+            engine,
+            records,
+            prepared,
+            slot,
+            before,
+            step,
+            total.is_some(),
+        )?;
     }
-    let Parts { values, residuals, lanes } = engine.parts(records, slot, prepared.window);
-    let (Some(values), Some(residuals), Some(lanes)) =
-        (values.first_chunk_mut::<LANES>(), residuals.first_chunk_mut::<LANES>(), lanes.first())
-    else {
+    let Parts {
+        values,
+        residuals,
+        lanes,
+    } = engine.parts(records, slot, prepared.window);
+    let (Some(values), Some(residuals), Some(lanes)) = (
+        values.first_chunk_mut::<LANES>(),
+        residuals.first_chunk_mut::<LANES>(),
+        lanes.first(),
+    ) else {
         return Ok(step.decoder);
     };
     let bounded = total.is_some();
@@ -129,10 +157,18 @@ fn decode_values<'a, T: Sample>(
         if bounded && step.rest == 0 {
             break;
         }
-        let expected = Expected { prediction: lanes.prediction[lane % LANES], class: lanes.class[lane % LANES], lane };
+        let expected = Expected {
+            prediction: lanes.prediction[lane % LANES],
+            class: lanes.class[lane % LANES],
+            lane,
+        };
         let weights = cell.feedback[lane % LANES];
         let Some((value, residual)) = step.value(engine, expected, weights, largest) else {
-            return Err(value_error(prepared.window + lane, slot, step.rest.min(largest)));
+            return Err(value_error(
+                prepared.window + lane,
+                slot,
+                step.rest.min(largest),
+            ));
         };
         values[lane % LANES] = T::of(value);
         residuals[lane % LANES] = residual.unsigned_abs().min(65535) as u16;
@@ -152,7 +188,10 @@ fn decode_values<'a, T: Sample>(
     if step.rest != 0 {
         return Err(Error::corrupt(
             "small-4",
-            format!("the values of record {slot} of the block sum to {} less than all others do", step.rest),
+            format!(
+                "the values of record {slot} of the block sum to {} less than all others do",
+                step.rest
+            ),
         ));
     }
     engine.complete_spread(records, slot, total);
@@ -174,7 +213,11 @@ fn decode_outside<'a, T: Sample>(
         if bounded && step.rest == 0 {
             break;
         }
-        let base = engine.base_row(records, prepared).get(place).copied().unwrap_or_default();
+        let base = engine
+            .base_row(records, prepared)
+            .get(place)
+            .copied()
+            .unwrap_or_default();
         let expected = Expected::outside(base);
         let largest = engine.largest.get(place).copied().unwrap_or(0);
         let Some((value, residual)) = step.value(engine, expected, [0; 4], largest) else {
@@ -197,13 +240,24 @@ fn decode_plain<'a, T: Sample>(
     slot: usize,
     mut step: Step<'a>,
 ) -> Result<Decoder<'a>> {
-    let Parts { values, residuals, lanes } = engine.parts(records, slot, 0);
+    let Parts {
+        values,
+        residuals,
+        lanes,
+    } = engine.parts(records, slot, 0);
     let places = values.iter_mut().zip(residuals).zip(&engine.largest);
     for (place, ((value_at, residual_at), &largest)) in places.enumerate() {
         let lane = place % LANES;
-        let Some(lanes) = lanes.get(place / LANES) else { break };
-        let expected = Expected { prediction: lanes.prediction[lane], class: lanes.class[lane], lane };
-        let Some((value, residual)) = step.value(engine, expected, cell.feedback[lane], largest) else {
+        let Some(lanes) = lanes.get(place / LANES) else {
+            break;
+        };
+        let expected = Expected {
+            prediction: lanes.prediction[lane],
+            class: lanes.class[lane],
+            lane,
+        };
+        let Some((value, residual)) = step.value(engine, expected, cell.feedback[lane], largest)
+        else {
             return Err(value_error(place, slot, largest));
         };
         *value_at = T::of(value);

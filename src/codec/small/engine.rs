@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::layout::{LANES, LEFT, MAX_REFERENCES, PREVIOUS, outside_class, stride};
 use super::layout::{FRACTION, SYMBOLS, WEIGHT_BITS};
+use super::layout::{LANES, LEFT, MAX_REFERENCES, PREVIOUS, outside_class, stride};
 use super::model::{Cell, Model, Set};
 use super::predict::{self, Inputs, Lanes, Sample, Window};
 use crate::codec::rans::Tables;
@@ -93,7 +93,11 @@ impl Expected {
     /// Of a value outside of the window, where the base has `base`.
     #[inline(always)]
     pub(super) fn outside<T: Sample>(base: T) -> Self {
-        Self { prediction: base.wide() << FRACTION, class: outside_class(base.into()), lane: LANES }
+        Self {
+            prediction: base.wide() << FRACTION,
+            class: outside_class(base.into()),
+            lane: LANES,
+        }
     }
 }
 
@@ -108,14 +112,17 @@ impl Feedback {
     /// What the errors so far add to a prediction.
     #[inline(always)]
     pub(super) fn correction(&self, cell: &Cell, lane: usize) -> i64 {
-        cell.feedback.get(lane).map_or(0, |&weights| self.weighted(weights))
+        cell.feedback
+            .get(lane)
+            .map_or(0, |&weights| self.weighted(weights))
     }
 
     /// The errors so far, weighted.
     #[inline(always)]
     pub(super) fn weighted(&self, [a, b, c, d]: [i16; 4]) -> i64 {
         let [x, y, z] = self.errors;
-        let weighted = i64::from(a) * x + i64::from(b) * y + i64::from(c) * z + i64::from(d) * self.sum;
+        let weighted =
+            i64::from(a) * x + i64::from(b) * y + i64::from(c) * z + i64::from(d) * self.sum;
         weighted >> WEIGHT_BITS
     }
 
@@ -158,7 +165,11 @@ impl<T: Sample> Engine<T> {
         let vector = false;
         Self {
             width,
-            largest: shape.bits.iter().map(|&bits| Shape::largest(bits)).collect(),
+            largest: shape
+                .bits
+                .iter()
+                .map(|&bits| Shape::largest(bits))
+                .collect(),
             stride,
             anchors,
             anchor_facts,
@@ -180,7 +191,13 @@ impl<T: Sample> Engine<T> {
 
     /// Makes room for the first `count` records of the block at `first`.
     #[inline]
-    pub(super) fn begin(&self, plan: &dyn Plan, first: u64, count: usize, records: &mut Records<T>) {
+    pub(super) fn begin(
+        &self,
+        plan: &dyn Plan,
+        first: u64,
+        count: usize,
+        records: &mut Records<T>,
+    ) {
         // All that is read is written first, except the rows' padding, which
         // has to be zero, and what follows a distribution's end.
         records.rows.clear();
@@ -189,8 +206,18 @@ impl<T: Sample> Engine<T> {
         records.residuals.resize(count * self.stride, 0);
         records.facts.resize(count, Facts::default());
         records.slots.resize(count, Slot::default());
-        let windows = if self.model.spread { 1 } else { self.width.div_ceil(LANES) };
-        records.lanes.resize(windows, Lanes { prediction: [0; LANES], class: [0; LANES] });
+        let windows = if self.model.spread {
+            1
+        } else {
+            self.width.div_ceil(LANES)
+        };
+        records.lanes.resize(
+            windows,
+            Lanes {
+                prediction: [0; LANES],
+                class: [0; LANES],
+            },
+        );
         plan.describe(first, records.slots.get_mut(..count).unwrap_or_default());
     }
 
@@ -251,7 +278,9 @@ impl<T: Sample> Engine<T> {
     /// Predicts a record's lanes.
     #[inline]
     pub(super) fn predict(&self, records: &mut Records<T>, prepared: &Prepared) {
-        self.each_window(records, prepared, |engine, inputs, cell, lanes| engine.window(inputs, cell, lanes));
+        self.each_window(records, prepared, |engine, inputs, cell, lanes| {
+            engine.window(inputs, cell, lanes)
+        });
     }
 
     /// Calls `each` with what every window of a record is predicted from.
@@ -263,7 +292,10 @@ impl<T: Sample> Engine<T> {
         mut each: impl FnMut(&Self, &Inputs<'_, T>, &Cell, &mut Lanes),
     ) {
         let model = &*self.model;
-        let anchor_row = self.anchors.get(prepared.anchor * self.stride..).unwrap_or_default();
+        let anchor_row = self
+            .anchors
+            .get(prepared.anchor * self.stride..)
+            .unwrap_or_default();
         let Some(cell) = model.cells.get(prepared.cell) else {
             return;
         };
@@ -277,9 +309,16 @@ impl<T: Sample> Engine<T> {
                 Some(base) => row(base as u16),
                 None => anchor_row.get(from..).unwrap_or_default(),
             };
-            let Some(base) = base.first_chunk() else { continue };
+            let Some(base) = base.first_chunk() else {
+                continue;
+            };
             let mut rows: [Window<'_, T>; MAX_REFERENCES] = [base; MAX_REFERENCES];
-            for (place, &reference) in rows.iter_mut().zip(&prepared.references).take(prepared.count).skip(1) {
+            for (place, &reference) in rows
+                .iter_mut()
+                .zip(&prepared.references)
+                .take(prepared.count)
+                .skip(1)
+            {
                 if let Some(window) = row(reference).first_chunk() {
                     *place = window;
                 }
@@ -296,7 +335,8 @@ impl<T: Sample> Engine<T> {
             };
             let mean = |k: usize| {
                 let slot = prepared.reference(k);
-                slot.and_then(|slot| records.facts.get(slot)).map_or(0, |facts| facts.residual)
+                slot.and_then(|slot| records.facts.get(slot))
+                    .map_or(0, |facts| facts.residual)
             };
             let inputs = Inputs {
                 rows,
@@ -318,7 +358,12 @@ impl<T: Sample> Engine<T> {
 
     /// What is expected of the value in `place` of a prepared record in `slot`.
     #[inline(always)]
-    pub(super) fn expected(&self, records: &Records<T>, prepared: &Prepared, place: usize) -> Expected {
+    pub(super) fn expected(
+        &self,
+        records: &Records<T>,
+        prepared: &Prepared,
+        place: usize,
+    ) -> Expected {
         let (window, lane) = if self.model.spread {
             (0, place.wrapping_sub(prepared.window))
         } else {
@@ -331,7 +376,11 @@ impl<T: Sample> Engine<T> {
                 lane,
             },
             _ => {
-                let base = self.base_row(records, prepared).get(place).copied().unwrap_or_default();
+                let base = self
+                    .base_row(records, prepared)
+                    .get(place)
+                    .copied()
+                    .unwrap_or_default();
                 Expected::outside(base)
             }
         }
@@ -343,18 +392,27 @@ impl<T: Sample> Engine<T> {
             Some(slot) => records.rows.get(slot * self.stride + LEFT..),
             None => self.anchors.get(prepared.anchor * self.stride + LEFT..),
         };
-        row.and_then(|row| row.get(..self.width)).unwrap_or_default()
+        row.and_then(|row| row.get(..self.width))
+            .unwrap_or_default()
     }
 
     /// The values of the record in `slot`.
     pub(super) fn row<'a>(&self, records: &'a Records<T>, slot: usize) -> &'a [T] {
         let row = records.rows.get(slot * self.stride + LEFT..);
-        row.and_then(|row| row.get(..self.width)).unwrap_or_default()
+        row.and_then(|row| row.get(..self.width))
+            .unwrap_or_default()
     }
 
     /// Keeps a value of the record in `slot`, and its residual.
     #[inline(always)]
-    pub(super) fn keep(&self, records: &mut Records<T>, slot: usize, place: usize, value: u32, residual: i64) {
+    pub(super) fn keep(
+        &self,
+        records: &mut Records<T>,
+        slot: usize,
+        place: usize,
+        value: u32,
+        residual: i64,
+    ) {
         let at = slot * self.stride + LEFT + place;
         if let Some(to) = records.rows.get_mut(at) {
             *to = T::of(value);
@@ -368,8 +426,15 @@ impl<T: Sample> Engine<T> {
     #[inline]
     pub(super) fn complete(&self, records: &mut Records<T>, slot: usize) {
         let mut found = facts(self.row(records, slot).iter().map(|&v| v.into()));
-        let residuals = records.residuals.get(slot * self.stride + LEFT..).unwrap_or_default();
-        let sum: u32 = residuals.iter().take(self.width).map(|&r| u32::from(r)).sum();
+        let residuals = records
+            .residuals
+            .get(slot * self.stride + LEFT..)
+            .unwrap_or_default();
+        let sum: u32 = residuals
+            .iter()
+            .take(self.width)
+            .map(|&r| u32::from(r))
+            .sum();
         found.residual = (sum >> 3).min(65535) as u16;
         if let Some(to) = records.facts.get_mut(slot) {
             *to = found;
@@ -379,7 +444,12 @@ impl<T: Sample> Engine<T> {
     /// The parts of the record in `slot` that decoding it needs, its values
     /// from `place` on, with what is kept behind them.
     #[inline(always)]
-    pub(super) fn parts<'a>(&self, records: &'a mut Records<T>, slot: usize, place: usize) -> Parts<'a, T> {
+    pub(super) fn parts<'a>(
+        &self,
+        records: &'a mut Records<T>,
+        slot: usize,
+        place: usize,
+    ) -> Parts<'a, T> {
         let row = slot * self.stride + LEFT + place..(slot + 1) * self.stride;
         Parts {
             values: records.rows.get_mut(row.clone()).unwrap_or_default(),
@@ -396,9 +466,17 @@ impl<T: Sample> Engine<T> {
         let first = values.iter().position(|&v| v.into() != 0).unwrap_or(0) as u16;
         let moment = if T::NARROW && self.width <= 256 {
             // At most 65535 · 255.
-            u64::from((0..).zip(values).map(|(place, &v)| place * v.into()).sum::<u32>())
+            u64::from(
+                (0..)
+                    .zip(values)
+                    .map(|(place, &v)| place * v.into())
+                    .sum::<u32>(),
+            )
         } else {
-            (0..).zip(values).map(|(place, &v)| place * u64::from(v.into())).sum()
+            (0..)
+                .zip(values)
+                .map(|(place, &v)| place * u64::from(v.into()))
+                .sum()
         };
         let mean = match u32::try_from(moment) {
             Ok(moment) => u64::from(moment / total),
@@ -407,13 +485,23 @@ impl<T: Sample> Engine<T> {
         let residuals = records.residuals.get(row).unwrap_or_default();
         let sum: u32 = residuals.iter().map(|&r| u32::from(r)).sum();
         if let Some(to) = records.facts.get_mut(slot) {
-            *to = Facts { first, mean: mean.min(255) as u8, residual: (sum >> 3).min(65535) as u16 };
+            *to = Facts {
+                first,
+                mean: mean.min(255) as u8,
+                residual: (sum >> 3).min(65535) as u16,
+            };
         }
     }
 
     /// Copies the k-th reference (or the anchor, for the base of a record that
     /// has none) to the record in `slot`; false where there is no such reference.
-    pub(super) fn copy(&self, records: &mut Records<T>, prepared: &Prepared, k: usize, slot: usize) -> bool {
+    pub(super) fn copy(
+        &self,
+        records: &mut Records<T>,
+        prepared: &Prepared,
+        k: usize,
+        slot: usize,
+    ) -> bool {
         let to = slot * self.stride + LEFT;
         match prepared.reference(k) {
             Some(from) if from < slot => {
@@ -421,7 +509,10 @@ impl<T: Sample> Engine<T> {
                 records.rows.copy_within(from..from + self.width, to);
             }
             None if k == 0 => {
-                let row = self.anchors.get(prepared.anchor * self.stride + LEFT..).unwrap_or_default();
+                let row = self
+                    .anchors
+                    .get(prepared.anchor * self.stride + LEFT..)
+                    .unwrap_or_default();
                 let place = records.rows.iter_mut().skip(to).take(self.width);
                 place.zip(row).for_each(|(to, &from)| *to = from);
             }
@@ -451,7 +542,12 @@ pub(super) fn available(described: &Slot, slot: usize) -> u16 {
         let zero = _mm_setzero_si128();
         let slots = _mm_set1_epi16(slot as i16);
         // 0 < back <= slot: a saturating difference of 0, and back not 0.
-        let inside = |b| _mm_andnot_si128(_mm_cmpeq_epi16(b, zero), _mm_cmpeq_epi16(_mm_subs_epu16(b, slots), zero));
+        let inside = |b| {
+            _mm_andnot_si128(
+                _mm_cmpeq_epi16(b, zero),
+                _mm_cmpeq_epi16(_mm_subs_epu16(b, slots), zero),
+            )
+        };
         let one = _mm_set1_epi16(1);
         let mask = |a, b| _mm_movemask_epi8(_mm_packs_epi16(a, b)) as u16 & (u16::MAX >> 1);
         let ones = mask(_mm_cmpeq_epi16(low, one), _mm_cmpeq_epi16(high, one));
@@ -465,7 +561,12 @@ pub(super) fn portable_available(described: &Slot, slot: usize) -> u16 {
     let slot = slot as u16;
     let mut mask = 0;
     let mut previous = slot > 0;
-    for (kind, &back) in described.back.iter().take(crate::codec::MAX_KINDS).enumerate() {
+    for (kind, &back) in described
+        .back
+        .iter()
+        .take(crate::codec::MAX_KINDS)
+        .enumerate()
+    {
         mask |= u16::from(back.wrapping_sub(1) < slot) << kind;
         previous &= back != 1;
     }
@@ -474,7 +575,11 @@ pub(super) fn portable_available(described: &Slot, slot: usize) -> u16 {
 
 /// First value and mean of a row.
 fn facts(row: impl Iterator<Item = u32>) -> Facts {
-    let mut found = Facts { first: u16::MAX, mean: 0, residual: 0 };
+    let mut found = Facts {
+        first: u16::MAX,
+        mean: 0,
+        residual: 0,
+    };
     let (mut sum, mut moment) = (0u64, 0u64);
     for (place, value) in row.enumerate() {
         if value != 0 && found.first == u16::MAX {

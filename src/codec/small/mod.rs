@@ -71,14 +71,22 @@ impl Small {
     }
 
     fn from_model(model: Model, stored: Vec<u8>, shape: &Shape, encodes: bool) -> Result<Self> {
-        let encoders = if encodes { model.encoders() } else { Vec::new() };
+        let encoders = if encodes {
+            model.encoders()
+        } else {
+            Vec::new()
+        };
         let model = Arc::new(model);
         let engine = if narrow(shape) {
             Either::Narrow(Engine::new(model, shape))
         } else {
             Either::Wide(Engine::new(model, shape))
         };
-        Ok(Self { engine, encoders, stored })
+        Ok(Self {
+            engine,
+            encoders,
+            stored,
+        })
     }
 }
 
@@ -111,7 +119,14 @@ impl Codec for Small {
         }
     }
 
-    fn decode(&self, first: u64, count: usize, bytes: &[u8], plan: &dyn Plan, out: &mut [u32]) -> Result<()> {
+    fn decode(
+        &self,
+        first: u64,
+        count: usize,
+        bytes: &[u8],
+        plan: &dyn Plan,
+        out: &mut [u32],
+    ) -> Result<()> {
         let width = match &self.engine {
             Either::Narrow(e) => e.width,
             Either::Wide(e) => e.width,
@@ -159,25 +174,43 @@ impl Codec for Small {
 fn copy_out<T: Sample>(engine: &Engine<T>, records: &Records<T>, from: usize, out: &mut [u32]) {
     for (slot, record) in out.chunks_exact_mut(engine.width.max(1)).enumerate() {
         let row = engine.row(records, from + slot);
-        record.iter_mut().zip(row).for_each(|(to, &value)| *to = value.into());
+        record
+            .iter_mut()
+            .zip(row)
+            .for_each(|(to, &value)| *to = value.into());
     }
 }
 
 /// Where a record's first value that isn't 0 is.
 fn first_place<V: Copy + Into<u32>>(record: &[V]) -> usize {
-    record.iter().position(|&v| v.into() != 0).unwrap_or(record.len())
+    record
+        .iter()
+        .position(|&v| v.into() != 0)
+        .unwrap_or(record.len())
 }
 
 /// The mode in which a record is coded.
-fn choose<T: Sample>(engine: &Engine<T>, records: &Records<T>, prepared: &Prepared, record: &[u32]) -> u8 {
+fn choose<T: Sample>(
+    engine: &Engine<T>,
+    records: &Records<T>,
+    prepared: &Prepared,
+    record: &[u32],
+) -> u8 {
     let same = |row: &[T]| row.iter().map(|&v| v.into()).eq(record.iter().copied());
     if same(engine.base_row(records, prepared)) {
         return mode::FIRST;
     }
-    if prepared.reference(1).is_some_and(|slot| same(engine.row(records, slot))) {
+    if prepared
+        .reference(1)
+        .is_some_and(|slot| same(engine.row(records, slot)))
+    {
         return mode::SECOND;
     }
-    if first_place(record) < prepared.start { mode::WHOLE } else { mode::PREDICTED }
+    if first_place(record) < prepared.start {
+        mode::WHOLE
+    } else {
+        mode::PREDICTED
+    }
 }
 
 fn encode<T: Sample>(
@@ -201,11 +234,16 @@ fn encode<T: Sample>(
         modes.push(choose(engine, &records, &prepared, record));
         keep_whole(engine, &mut records, slot, record);
     }
-    let copies = modes.iter().filter(|&&m| m == mode::FIRST || m == mode::SECOND).count();
+    let copies = modes
+        .iter()
+        .filter(|&&m| m == mode::FIRST || m == mode::SECOND)
+        .count();
     let with_modes = modes.contains(&mode::WHOLE) || copies * 8 > count;
     engine.begin(plan, first, count, &mut records);
     let total = model.total.filter(|&total| {
-        let mut sums = values.chunks_exact(engine.width.max(1)).map(|r| r.iter().map(|&v| u64::from(v)).sum::<u64>());
+        let mut sums = values
+            .chunks_exact(engine.width.max(1))
+            .map(|r| r.iter().map(|&v| u64::from(v)).sum::<u64>());
         sums.all(|sum| sum == u64::from(total))
     });
     let mut encoder = Encoder::new();
@@ -226,14 +264,26 @@ fn encode<T: Sample>(
             keep_whole(engine, &mut records, slot, record);
             continue;
         } else {
-            let start = if chosen == mode::WHOLE { 0 } else { prepared.start };
-            code_values(engine, &mut records, &prepared, slot, (start, total), record, |cluster, residual| {
-                let shift = model.clusters.get(cluster).map_or(0, |c| c.shift);
-                let (symbol, raw, bits) = split(residual, shift);
-                encoder.symbol(cluster as u32, symbol);
-                encoder.raw(raw, bits);
-                symbol
-            });
+            let start = if chosen == mode::WHOLE {
+                0
+            } else {
+                prepared.start
+            };
+            code_values(
+                engine,
+                &mut records,
+                &prepared,
+                slot,
+                (start, total),
+                record,
+                |cluster, residual| {
+                    let shift = model.clusters.get(cluster).map_or(0, |c| c.shift);
+                    let (symbol, raw, bits) = split(residual, shift);
+                    encoder.symbol(cluster as u32, symbol);
+                    encoder.raw(raw, bits);
+                    symbol
+                },
+            );
         }
         engine.complete(&mut records, slot);
     }
@@ -241,7 +291,12 @@ fn encode<T: Sample>(
 }
 
 /// Keeps a record that costs no residuals.
-fn keep_whole<T: Sample>(engine: &Engine<T>, records: &mut Records<T>, slot: usize, record: &[u32]) {
+fn keep_whole<T: Sample>(
+    engine: &Engine<T>,
+    records: &mut Records<T>,
+    slot: usize,
+    record: &[u32],
+) {
     for (place, &value) in record.iter().enumerate() {
         engine.keep(records, slot, place, value, 0);
     }
@@ -251,7 +306,9 @@ fn keep_whole<T: Sample>(engine: &Engine<T>, records: &mut Records<T>, slot: usi
 /// Whether `record` is one of the column's.
 fn check<T: Sample>(engine: &Engine<T>, record: &[u32]) -> Result<()> {
     if let Some((value, &largest)) = record.iter().zip(&engine.largest).find(|(v, l)| v > l) {
-        return Err(Error::invalid(format!("a value of {value} where {largest} is the greatest")));
+        return Err(Error::invalid(format!(
+            "a value of {value} where {largest} is the greatest"
+        )));
     }
     Ok(())
 }
@@ -268,19 +325,30 @@ fn code_values<T: Sample>(
     mut each: impl FnMut(usize, i64) -> u8,
 ) {
     let model = &*engine.model;
-    let Some(cell) = model.cells.get(prepared.cell) else { return };
+    let Some(cell) = model.cells.get(prepared.cell) else {
+        return;
+    };
     let mut feedback = Feedback::default();
     let mut dynamic = 0;
     let mut rest = total;
     for (place, (&value, &largest)) in record.iter().zip(&engine.largest).enumerate().skip(start) {
         let expected = engine.expected(records, prepared, place);
         let largest = rest.map_or(largest, |rest| rest.min(largest));
-        let predicted = rounded(expected.prediction, feedback.correction(cell, expected.lane), largest);
+        let predicted = rounded(
+            expected.prediction,
+            feedback.correction(cell, expected.lane),
+            largest,
+        );
         let residual = i64::from(value) - predicted;
         let context = model.contexts.get(usize::from(expected.class));
-        let cluster = context.and_then(|c| c.get(usize::from(dynamic))).map_or(0, |&c| usize::from(c));
+        let cluster = context
+            .and_then(|c| c.get(usize::from(dynamic)))
+            .map_or(0, |&c| usize::from(c));
         let symbol = each(cluster, residual);
-        dynamic = model.clusters.get(cluster).map_or(0, |c| layout::symbol_class(symbol, c.shift));
+        dynamic = model
+            .clusters
+            .get(cluster)
+            .map_or(0, |c| layout::symbol_class(symbol, c.shift));
         engine.keep(records, slot, place, value, residual);
         feedback.note(value, expected.prediction, model.spread);
         if let Some(rest) = &mut rest {
