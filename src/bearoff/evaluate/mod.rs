@@ -21,12 +21,14 @@ use std::path::{Path, PathBuf};
 use super::board::Board;
 use super::database::Database;
 use super::distribution;
-use super::schema::ROLLS;
 use crate::table::{BlockCache, OpenOptions, Reader};
 use crate::{Error, Result};
 use measure::Measure;
 use one_sided::{Distribution, OneSided};
 use two_sided::TwoSided;
+
+/// Values of a distribution, at most: tables of many points need more than 32.
+const MOST_ROLLS: usize = 48;
 
 /// Chequers of a side that can still lose a gammon.
 const ALL_CHEQUERS: u8 = 15;

@@ -1,6 +1,6 @@
 //! One-sided tables: the distributions of a side's rolls.
 
-use super::{Database, ROLLS, TableId};
+use super::{Database, MOST_ROLLS, TableId};
 use crate::bearoff::board::Points;
 use crate::format::{Field, Kind, Schema};
 use crate::numbering::{Multiset, Numbering};
@@ -13,6 +13,8 @@ pub(super) struct OneSided {
     database: Database,
     side: Multiset,
     layout: Layout,
+    /// Values of the distribution of the last chequer, and of the first one.
+    rolls: [usize; 2],
     win_unit: f64,
     gammon_unit: Option<f64>,
 }
@@ -31,16 +33,18 @@ enum Layout {
 }
 
 /// Values of a record that is read whole, at most.
-const WIDEST: usize = 2 * ROLLS;
+const WIDEST: usize = 2 * MOST_ROLLS;
 
 /// The rolls of one side.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Distribution {
     /// That the last chequer leaves on roll `i`, in units of `1 / win_unit`.
-    pub(super) win: [u32; ROLLS],
+    pub(super) win: [u32; MOST_ROLLS],
     pub(super) win_unit: f64,
+    /// From this roll on `win` is zero.
+    pub(super) rolls: usize,
     /// That the first chequer does, where that is [`Gammon::Known`].
-    pub(super) first: [u32; ROLLS],
+    pub(super) first: [u32; MOST_ROLLS],
     pub(super) gammon: Gammon,
 }
 
@@ -60,9 +64,10 @@ impl Distribution {
     #[inline]
     pub(super) fn new() -> Self {
         Distribution {
-            win: [0; ROLLS],
+            win: [0; MOST_ROLLS],
             win_unit: 1.0,
-            first: [0; ROLLS],
+            rolls: 0,
+            first: [0; MOST_ROLLS],
             gammon: Gammon::Safe,
         }
     }
@@ -83,7 +88,8 @@ impl OneSided {
         }
         let side = Multiset::from_params(&schema.numbering.params)?;
         let gammon = find(schema, "gammon");
-        let alone = |column: usize| schema.columns[column].width() == ROLLS;
+        let count = |field: &Field| field.count as usize;
+        let alone = |column: usize| schema.columns[column].fields.len() == 1;
         let layout = match (&database, gammon) {
             (Database::Table(_), None) if alone(win_column) => Layout::Columns {
                 win: win_column,
@@ -107,6 +113,10 @@ impl OneSided {
             database,
             side,
             layout,
+            rolls: [
+                count(win_field),
+                gammon.map_or(0, |(_, field, _)| count(field)),
+            ],
             win_unit: win_field.maximum as f64,
             gammon_unit: gammon.map(|(_, field, _)| field.maximum as f64),
         }))
@@ -158,21 +168,26 @@ impl OneSided {
             Some(unit) => Gammon::Known(unit),
             None => Gammon::Unknown,
         };
+        let (win_rolls, first_rolls) = (self.rolls[0], self.rolls[1]);
+        out.rolls = win_rolls;
+        out.win[win_rolls..].fill(0);
         let in_danger = matches!(out.gammon, Gammon::Known(_));
         match (&self.layout, &self.database) {
             (Layout::Columns { win, gammon }, Database::Table(reader)) => {
-                reader.get_column(*win, number, &mut out.win)?;
+                reader.get_column(*win, number, &mut out.win[..win_rolls])?;
                 if let (true, Some(column)) = (in_danger, gammon) {
-                    reader.get_column(*column, number, &mut out.first)?;
+                    out.first[first_rolls..].fill(0);
+                    reader.get_column(*column, number, &mut out.first[..first_rolls])?;
                 }
             }
             (Layout::Record { width, win, gammon }, database) => {
                 let mut record = [0; WIDEST];
                 let record = &mut record[..*width];
                 database.records().read(number, record)?;
-                out.win.copy_from_slice(&record[*win..][..ROLLS]);
+                out.win[..win_rolls].copy_from_slice(&record[*win..][..win_rolls]);
                 if let (true, Some(at)) = (in_danger, gammon) {
-                    out.first.copy_from_slice(&record[*at..][..ROLLS]);
+                    out.first[first_rolls..].fill(0);
+                    out.first[..first_rolls].copy_from_slice(&record[*at..][..first_rolls]);
                 }
             }
             (Layout::Columns { .. }, Database::Gnubg(_)) => {
@@ -183,14 +198,14 @@ impl OneSided {
     }
 }
 
-/// The field of 32 chances that is called `name`: its place in the record,
+/// The field of chances that is called `name`: its place in the record,
 /// itself, and its column.
 fn find<'a>(schema: &'a Schema, name: &str) -> Option<(usize, &'a Field, usize)> {
     let mut at = 0;
     for (i, column) in schema.columns.iter().enumerate() {
         for field in &column.fields {
             let fits = field.kind == Kind::Unsigned
-                && field.count as usize == ROLLS
+                && (1..=MOST_ROLLS).contains(&(field.count as usize))
                 && field.bias == 0
                 && field.maximum > 0;
             if field.name == name && fits {

@@ -5,7 +5,7 @@
 //! makes them all by addition and one multiplication a roll.
 
 use super::one_sided::{Distribution, Gammon};
-use super::{Evaluation, ROLLS, distribution};
+use super::{Evaluation, MOST_ROLLS, distribution};
 
 /// The rolls that one side needs to bear off, playing for the fewest.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -25,11 +25,12 @@ pub struct Rolls {
 pub(super) fn evaluate(us: &Distribution, them: &Distribution, pips: [u32; 2]) -> Evaluation {
     let (mut ours, mut theirs) = (Sums::default(), Sums::default());
     let mut ahead = 0;
-    for i in (1..ROLLS).rev() {
-        theirs.add(them.win[i]);
-        ours.add(us.win[i]);
+    let rolls = us.rolls.max(them.rolls).clamp(1, MOST_ROLLS);
+    for (&a, &b) in us.win[1..rolls].iter().zip(&them.win[1..rolls]).rev() {
+        theirs.add(b);
+        ours.add(a);
         // When we leave on roll i, they have had i − 1 and need i or more.
-        ahead += u64::from(us.win[i]) * theirs.later;
+        ahead += u64::from(a) * theirs.later;
     }
     theirs.later += u64::from(them.win[0]);
     ours.later += u64::from(us.win[0]);
@@ -101,7 +102,7 @@ impl Sums {
 /// Pairs in which `a` leaves on a roll `i` and `b` needs `i + lead` or more;
 /// `lead` is 0 or 1.
 #[inline]
-fn before(a: &[u32; ROLLS], b: &[u32; ROLLS], lead: usize) -> u64 {
+fn before(a: &[u32; MOST_ROLLS], b: &[u32; MOST_ROLLS], lead: usize) -> u64 {
     let (mut later, mut sum) = (0, 0);
     for (&a, &b) in a.iter().zip(b).rev() {
         let needed = later;
@@ -117,7 +118,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Plays the race out roll by roll: an independent count of who is first.
-    fn plain(us: &[u32; ROLLS], them: &[u32; ROLLS], head_start: usize) -> u64 {
+    fn plain(us: &[u32; MOST_ROLLS], them: &[u32; MOST_ROLLS], head_start: usize) -> u64 {
         let mut sum = 0;
         for (i, &a) in us.iter().enumerate() {
             for (j, &b) in them.iter().enumerate() {
@@ -129,23 +130,28 @@ mod tests {
         sum
     }
 
-    fn distribution_of(win: [u32; ROLLS], first: [u32; ROLLS]) -> Distribution {
-        let total = |x: &[u32; ROLLS]| f64::from(x.iter().sum::<u32>());
+    fn distribution_of(win: [u32; MOST_ROLLS], first: [u32; MOST_ROLLS]) -> Distribution {
+        let total = |x: &[u32; MOST_ROLLS]| f64::from(x.iter().sum::<u32>());
         Distribution {
             win,
             win_unit: total(&win),
+            rolls: MOST_ROLLS,
             first,
             gammon: Gammon::Known(total(&first)),
         }
     }
 
+    fn chances() -> impl Strategy<Value = [u32; MOST_ROLLS]> {
+        prop::collection::vec(1u32..2048, MOST_ROLLS).prop_map(|v| v.try_into().unwrap())
+    }
+
     proptest! {
         #[test]
         fn chances_are_those_of_counting_all_pairs(
-            a in prop::array::uniform32(1u32..2048), b in prop::array::uniform32(1u32..2048),
-            c in prop::array::uniform32(1u32..2048), d in prop::array::uniform32(1u32..2048),
+            a in chances(), b in chances(),
+            c in chances(), d in chances(),
         ) {
-            let total = |x: &[u32; ROLLS]| f64::from(x.iter().sum::<u32>());
+            let total = |x: &[u32; MOST_ROLLS]| f64::from(x.iter().sum::<u32>());
             let us = distribution_of(a, b);
             let them = distribution_of(d, c);
             let seen = evaluate(&us, &them, [10, 20]);
