@@ -33,15 +33,15 @@ pub(super) struct ColumnReader {
 }
 
 impl ColumnReader {
-    /// Where a block is; `None` when the index is wrong.
+    /// Where a block is: nowhere, with a length of 0, when the index is wrong.
     #[inline]
-    pub(super) fn locate(&self, place: Place) -> Option<Located> {
-        let (offset, length) = self.index.find(place.block)?;
-        Some(Located {
+    pub(super) fn locate(&self, place: Place) -> Located {
+        let (offset, length) = self.index.find(place.block).unwrap_or((0, 0));
+        Located {
             place,
             offset,
             length,
-        })
+        }
     }
 }
 
@@ -60,8 +60,8 @@ impl Located {
     #[inline]
     pub(super) fn prefetch(&self, column: &ColumnReader, bytes: &[u8]) {
         let offset = self.offset as usize;
-        let head = self.length * column.head_share >> 8;
-        let record = head + ((self.length - head) * self.place.slot >> column.grid.size_log2);
+        let head = (self.length * column.head_share) >> 8;
+        let record = head + (((self.length - head) * self.place.slot) >> column.grid.size_log2);
         prefetch(bytes, offset);
         prefetch(bytes, offset + head);
         prefetch(bytes, (offset + record).saturating_sub(RECORD_SLACK));

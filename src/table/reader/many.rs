@@ -6,7 +6,7 @@ use crate::Result;
 use crate::table::Records;
 
 /// Records whose bytes are asked for before the first is decoded.
-const BATCH_AHEAD: usize = 32;
+const BATCH_AHEAD: usize = 16;
 /// Records that [`Chunks`] reads at a time, roughly, and their values at most.
 const CHUNK_RECORDS: u64 = 4096;
 const CHUNK_VALUES: u64 = 4 << 20;
@@ -23,10 +23,7 @@ impl Reader {
         if let Some(bytes) = self.source.bytes()
             && self.direct
         {
-            let parts = numbers.chunks(BATCH_AHEAD);
-            for (numbers, out) in parts.zip(out.chunks_mut(BATCH_AHEAD * self.width)) {
-                self.get_batch_direct(numbers, bytes, out)?;
-            }
+            self.get_batch_direct(numbers, bytes, out)?;
             return Ok(());
         }
         for &number in numbers {
@@ -42,19 +39,24 @@ impl Reader {
         Ok(())
     }
 
-    /// Some records from a source in memory: all places first, then all values.
+    /// Many records from a source in memory: while one is decoded, the bytes of
+    /// those behind it are on their way.
     fn get_batch_direct(&self, numbers: &[u64], bytes: &[u8], out: &mut [u32]) -> Result<()> {
         let mut places = [[None; DIRECT_COLUMNS]; BATCH_AHEAD];
-        for (&number, places) in numbers.iter().zip(&mut places) {
+        let mut ahead = numbers.iter();
+        for (places, &number) in places.iter_mut().zip(&mut ahead) {
             self.check_number(number)?;
-            if !self.locate_all(number, bytes, places) {
-                return self.get(number, &mut out[..self.width]);
-            }
+            self.locate_all(number, bytes, places);
         }
         let records = out.chunks_exact_mut(self.width);
-        for ((&number, places), record) in numbers.iter().zip(&places).zip(records) {
+        for (i, (&number, record)) in numbers.iter().zip(records).enumerate() {
+            let places = &mut places[i % BATCH_AHEAD];
             if !self.decode_all(places, bytes, record) {
                 self.get(number, record)?;
+            }
+            if let Some(&number) = ahead.next() {
+                self.check_number(number)?;
+                self.locate_all(number, bytes, places);
             }
         }
         Ok(())
@@ -69,20 +71,28 @@ impl Reader {
         order: &[usize],
         out: &mut [u32],
     ) -> Result<()> {
+        let place = |i: usize| column.grid.place(numbers[i]);
+        let same_block = |a: &usize, b: &usize| match (place(*a), place(*b)) {
+            (Some(a), Some(b)) => a.block == b.block,
+            (a, b) => a.is_none() == b.is_none(),
+        };
         let mut block = Vec::new();
-        let mut held = None;
-        for &i in order {
-            let record = &mut out[i * self.width + at..][..column.width];
-            let Some(place) = column.grid.place(numbers[i]) else {
-                record.copy_from_slice(&column.column.elsewhere);
-                continue;
-            };
-            if held != Some(place.block) {
-                block.resize(place.count * column.width, 0);
-                self.decode_block(column, place, &mut block)?;
-                held = Some(place.block);
+        for group in order.chunk_by(same_block) {
+            // The last of a group is the furthest in its block.
+            if let Some(furthest) = group.last().and_then(|&i| place(i)) {
+                block.resize((furthest.slot + 1) * column.width, 0);
+                self.decode_block(column, furthest, &mut block)?;
             }
-            record.copy_from_slice(&block[place.slot * column.width..][..column.width]);
+            for &i in group {
+                let record = &mut out[i * self.width + at..][..column.width];
+                match place(i) {
+                    Some(place) => {
+                        let found = &block[place.slot * column.width..][..column.width];
+                        record.copy_from_slice(found);
+                    }
+                    None => record.copy_from_slice(&column.column.elsewhere),
+                }
+            }
         }
         Ok(())
     }

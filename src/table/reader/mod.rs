@@ -148,28 +148,26 @@ impl Reader {
     #[inline]
     fn get_direct(&self, number: u64, bytes: &[u8], out: &mut [u32]) -> bool {
         let mut places = [None; DIRECT_COLUMNS];
-        self.locate_all(number, bytes, &mut places) && self.decode_all(&places, bytes, out)
+        self.locate_all(number, bytes, &mut places);
+        self.decode_all(&places, bytes, out)
     }
 
     /// Finds the places of all columns and asks for their bytes, so that they
-    /// come from memory side by side. `false` when the index is wrong.
+    /// come from memory side by side.
     #[inline]
     fn locate_all(
         &self,
         number: u64,
         bytes: &[u8],
         places: &mut [Option<Located>; DIRECT_COLUMNS],
-    ) -> bool {
+    ) {
         for (column, located) in self.columns.iter().zip(places) {
-            if let Some(place) = column.grid.place(number) {
-                let Some(found) = column.locate(place) else {
-                    return false;
-                };
+            *located = column.grid.place(number).map(|place| {
+                let found = column.locate(place);
                 found.prefetch(column, bytes);
-                *located = Some(found);
-            }
+                found
+            });
         }
-        true
     }
 
     /// Decodes a record from the places of its columns. `false` when anything
@@ -217,8 +215,8 @@ impl Reader {
         if let Some(column) = self.columns.get(column)
             && let Some(bytes) = self.source.bytes()
             && let Some(place) = column.grid.place(number)
-            && let Some(located) = column.locate(place)
         {
+            let located = column.locate(place);
             located.prefetch(column, bytes);
         }
     }
@@ -256,8 +254,8 @@ impl Reader {
         };
         if column.access == Access::Slot
             && let Some(bytes) = self.source.bytes()
-            && let Some(located) = column.locate(place)
         {
+            let located = column.locate(place);
             located.prefetch(column, bytes);
             if self.direct(column, located, bytes, out) {
                 return Ok(());
