@@ -50,26 +50,45 @@ pub(crate) fn repeated_at(place: usize, die: usize) -> usize {
 }
 
 impl<'a, A: Arithmetic> Layers<'a, A> {
+    /// The most positions of the layers that share each of `buffers` buffers.
+    fn lengths(order: &Order, total: u8, buffers: usize) -> Vec<usize> {
+        let mut lengths = vec![0; buffers];
+        for pips in 0..=usize::from(total) * order.points() {
+            let length = &mut lengths[pips % buffers];
+            *length = order.len(total, pips).max(*length);
+        }
+        lengths
+    }
+
     /// Bytes of memory that the layers of one total take at most.
     pub(crate) fn bytes(order: &Order, total: u8) -> u64 {
-        let largest = (0..=usize::from(total) * order.points())
-            .map(|pips| order.len(total, pips))
-            .max()
-            .unwrap_or(0);
-        let rows = ROW_LAYERS * size_of::<A::Row>() + A::typical_bytes() * 2;
-        let best = size_of::<Moves<A::Mean>>() + 6 * size_of::<Repeated<A::Mean>>();
-        (largest * (rows + BEST_LAYERS * best)) as u64
+        let rows: usize = Self::lengths(order, total, ROW_LAYERS).iter().sum();
+        let lengths = Self::lengths(order, total, BEST_LAYERS);
+        let best: usize = lengths
+            .iter()
+            .map(|length| length.next_multiple_of(CHUNK))
+            .sum();
+        let largest = lengths.into_iter().max().unwrap_or(0);
+        let best_bytes = size_of::<Moves<A::Mean>>() + 6 * size_of::<Repeated<A::Mean>>();
+        // A finished layer is there in parts and whole for a moment.
+        let packed = 2 * largest * A::typical_bytes();
+        (rows * size_of::<A::Row>() + best * best_bytes + packed) as u64
     }
 
     /// No layer yet.
     pub(crate) fn new(order: &'a Order, home: &'a Home<A>, total: u8) -> Self {
+        // At once, so that the buffers never move: growing ones would leave
+        // holes in the memory, half as large again as all that is needed.
+        let rows = Self::lengths(order, total, ROW_LAYERS);
+        let best = Self::lengths(order, total, BEST_LAYERS);
+        let repeated = best.iter().map(|length| length.next_multiple_of(CHUNK) * 6);
         Layers {
             order,
             home,
             total,
-            rows: vec![Vec::new(); ROW_LAYERS],
-            moves: vec![Vec::new(); BEST_LAYERS],
-            repeated: vec![Vec::new(); BEST_LAYERS],
+            rows: rows.into_iter().map(Vec::with_capacity).collect(),
+            repeated: repeated.map(Vec::with_capacity).collect(),
+            moves: best.into_iter().map(Vec::with_capacity).collect(),
         }
     }
 
@@ -95,7 +114,9 @@ impl<'a, A: Arithmetic> Layers<'a, A> {
     /// those of 6 more each: when 24 layers have been put back, those of the
     /// last 6, which the next layer needs, are right.
     pub(crate) fn restore(&mut self, pips: usize, rows: Vec<A::Row>) {
-        self.rows[pips % ROW_LAYERS] = rows;
+        let buffer = &mut self.rows[pips % ROW_LAYERS];
+        buffer.clear();
+        buffer.extend(rows);
         self.run(pips, false);
     }
 
@@ -105,9 +126,6 @@ impl<'a, A: Arithmetic> Layers<'a, A> {
         let mut rows = std::mem::take(&mut self.rows[row_buffer]);
         let mut moves = std::mem::take(&mut self.moves[best_buffer]);
         let mut repeated = std::mem::take(&mut self.repeated[best_buffer]);
-        // Exactly: the buffers are what bounds the memory.
-        rows.reserve_exact(count.saturating_sub(rows.len()));
-        moves.reserve_exact(count.saturating_sub(moves.len()));
         rows.resize(count, A::off());
         moves.resize(count, Moves::settled(A::WORST, 0));
         repeated.resize(count.next_multiple_of(CHUNK) * 6, Repeated::default());
