@@ -44,7 +44,22 @@ impl Packing {
             column.codec = made.codec;
             column.block_positions = made.block_positions;
         }
+        self.suit_rows(&mut schema);
         schema
+    }
+
+    /// Blocks of whole rows for pairs, whose references lie in other rows.
+    fn suit_rows(&self, schema: &mut Schema) {
+        let params = &schema.numbering.params;
+        if self.block_positions.is_some() || schema.numbering.name != Pair::NAME {
+            return;
+        }
+        if let Ok(pair) = Pair::from_params(params) {
+            for column in &mut schema.columns {
+                column.block_positions =
+                    codec::default_block_positions_in_rows(&column.codec.name, pair.side().len());
+            }
+        }
     }
 
     fn column(&self, name: &str, positions: u64, fields: Vec<Field>) -> Column {
@@ -144,12 +159,14 @@ pub fn schema(kind: Kind, packing: &Packing) -> Result<Schema> {
             id(&Pair::new(side.points(), side.chequers())?)
         }
     };
-    Ok(Schema {
+    let mut schema = Schema {
         positions,
         properties: properties(content),
         numbering,
         columns,
-    })
+    };
+    packing.suit_rows(&mut schema);
+    Ok(schema)
 }
 
 /// The schema of a one-sided table that gnubg has no kind of database for:

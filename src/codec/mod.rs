@@ -226,6 +226,22 @@ pub fn default_block_positions(name: &str) -> u32 {
     }
 }
 
+/// As [`default_block_positions`], for a numbering that varies fastest within
+/// rows of `row` positions and whose plan has references in other rows.
+pub fn default_block_positions_in_rows(name: &str, row: u64) -> u32 {
+    match name {
+        // Three rows of the two-sided table of 6 points and 6 chequers.
+        small::NAME => {
+            let rows = (2772 / row.max(1)).max(2);
+            u32::try_from(rows * row)
+                .ok()
+                .filter(|&positions| positions <= 1 << 15)
+                .unwrap_or(1 << 12)
+        }
+        _ => default_block_positions(name),
+    }
+}
+
 /// The codec `name` for encoding. `options` are codec-specific wishes, such as
 /// `level` for `zstd`; models are trained on `sample`, which may be empty.
 pub fn build(

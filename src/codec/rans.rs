@@ -74,6 +74,7 @@ impl Table {
     /// of two from 2 to 256. `tags` gives each symbol a byte that the decoder
     /// returns with it (missing ones are 0). A symbol of frequency 0 can't be
     /// encoded.
+    #[allow(clippy::indexing_slicing)] // symbols, buckets and slots that were counted here
     pub fn new(frequencies: &[u16], tags: &[u8]) -> Result<Self> {
         let symbols = frequencies.len();
         if !symbols.is_power_of_two() || !(2..=256).contains(&symbols) {
@@ -140,6 +141,7 @@ impl Table {
     }
 
     /// The inverse that an encoder needs.
+    #[allow(clippy::indexing_slicing)] // symbols, buckets and slots that were counted here
     pub fn encoder(&self) -> EncoderTable {
         let mut start = vec![0u32; self.frequencies.len()];
         let mut sum = 0;
@@ -197,6 +199,7 @@ pub struct EncoderTable {
 
 /// Scales counts to frequencies that sum to [`TOTAL`], none of them 0, so that
 /// every symbol can be encoded. At most 256 counts; deterministic.
+#[allow(clippy::indexing_slicing)] // symbols, buckets and slots that were counted here
 pub fn normalise(counts: &[u64]) -> Vec<u16> {
     let symbols = counts.len() as u64;
     let spare = u64::from(TOTAL) - symbols;
@@ -255,6 +258,7 @@ impl Encoder {
 
     /// Appends the bytes of what was collected to `out` and starts anew.
     /// A symbol that its table gives the frequency 0 is an error.
+    #[allow(clippy::indexing_slicing)] // symbols, buckets and slots that were counted here
     pub fn finish(&mut self, tables: &[EncoderTable], out: &mut Vec<u8>) -> Result<()> {
         if self.raw_bits > 0 {
             self.raw.push(self.pending as u8);
@@ -281,7 +285,7 @@ impl Encoder {
                 state >>= 16;
             }
             let index = t.start[usize::from(symbol)] + state % frequency;
-            state = (state / frequency << PROBABILITY_BITS) + u32::from(t.slots[index as usize]);
+            state = ((state / frequency) << PROBABILITY_BITS) + u32::from(t.slots[index as usize]);
         }
         if bad.is_none() {
             out.extend_from_slice(&state.to_le_bytes());

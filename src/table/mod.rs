@@ -3,6 +3,7 @@
 
 mod cache;
 mod canonical;
+mod coarse;
 mod layout;
 pub mod library;
 mod reader;
@@ -10,6 +11,7 @@ mod verify;
 mod writer;
 
 pub use cache::{BlockCache, CacheStatistics};
+pub use coarse::Coarse;
 pub use reader::{Chunk, Chunks, OpenOptions, Reader};
 pub use verify::{Verified, verify, verify_within};
 pub use writer::{Summary, WriteOptions, Writer, write};

@@ -6,7 +6,7 @@ use clap::Args;
 use endtable::bearoff::gnubg::{self, Export, Kind};
 use endtable::bearoff::{Database, schema};
 use endtable::format::Schema;
-use endtable::table::{WriteOptions, write};
+use endtable::table::{Coarse, WriteOptions, write};
 use endtable::{Error, Result};
 
 use crate::common::{
@@ -28,6 +28,10 @@ pub(crate) struct Arguments {
     packing: PackingArguments,
     #[command(flatten)]
     work: WorkArguments,
+    /// Round distributions, for a smaller table: no chance is off by more than E, sums stay
+    /// exact, and the table says so
+    #[arg(long, value_name = "E", conflicts_with = "gnubg_raw")]
+    max_error: Option<f64>,
     /// Write a one-sided .bd uncompressed
     #[arg(long)]
     gnubg_raw: bool,
@@ -92,7 +96,18 @@ fn to_table(arguments: &Arguments, input: &Database) -> Result<u64> {
         force: arguments.force,
         progress: Some(&progress),
     };
-    let summary = write(input.records(), schema, &arguments.output, &options)?;
+    let summary = match arguments.max_error {
+        Some(error) => {
+            let coarse = Coarse::new(input.records(), &schema, error)?;
+            write(
+                &coarse,
+                coarse.schema().clone(),
+                &arguments.output,
+                &options,
+            )?
+        }
+        None => write(input.records(), schema, &arguments.output, &options)?,
+    };
     bar.finish_and_clear();
     Ok(summary.file_bytes)
 }
@@ -106,6 +121,11 @@ fn note_origin(schema: &mut Schema, kind: Kind) {
 }
 
 fn to_gnubg(arguments: &Arguments, input: &Database) -> Result<u64> {
+    if arguments.max_error.is_some() {
+        return Err(Error::invalid(
+            "--max-error: a .bd has no place for a bound of error; choose an output that ends in .etb",
+        ));
+    }
     let mut kind = match input {
         Database::Gnubg(file) => file.kind(),
         Database::Table(reader) => schema::kind(reader.schema())?,

@@ -73,6 +73,7 @@ struct Step<'a> {
 impl Step<'_> {
     /// Decodes a value of at most `largest`; answers it and its residual.
     #[inline(always)]
+    #[allow(clippy::indexing_slicing)] // of arrays, each index below their length by a remainder
     fn value<T: Sample>(
         &mut self,
         engine: &Engine<T>,
@@ -105,6 +106,7 @@ impl Step<'_> {
 
 /// Decodes the values of a record and completes it; answers the decoder.
 #[inline(always)]
+#[allow(clippy::indexing_slicing)] // of arrays, each index below their length by a remainder
 fn decode_values<'a, T: Sample>(
     engine: &Engine<T>,
     records: &mut Records<T>,
@@ -233,6 +235,7 @@ fn decode_outside<'a, T: Sample>(
 
 /// Decodes a record that is no distribution.
 #[inline(never)]
+#[allow(clippy::indexing_slicing)] // of arrays, each index below their length by a remainder
 fn decode_plain<'a, T: Sample>(
     engine: &Engine<T>,
     records: &mut Records<T>,

@@ -18,7 +18,7 @@ mod tests;
 mod train;
 
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use self::decode::decode;
 use self::engine::{Engine, Feedback, Prepared, Records, rounded};
@@ -36,7 +36,8 @@ pub(super) const NAME: &str = "small";
 #[derive(Debug)]
 pub(super) struct Small {
     engine: Either,
-    encoders: Vec<EncoderTable>,
+    /// Made when the first block is encoded.
+    encoders: OnceLock<Vec<EncoderTable>>,
     stored: Vec<u8>,
 }
 
@@ -58,7 +59,11 @@ impl Small {
         };
         let stored = stored_model::write(&model, shape);
         // What decodes is what was stored, not what was trained.
-        Self::from_model(stored_model::read(&stored, shape)?, stored, shape, true)
+        Ok(Self::from_model(
+            stored_model::read(&stored, shape)?,
+            stored,
+            shape,
+        ))
     }
 
     /// From the parameters in a file.
@@ -67,26 +72,21 @@ impl Small {
             Error::corrupt("small-1", "the codec 'small' has no parameter 'model'")
         })?;
         let model = stored_model::read(stored, shape)?;
-        Self::from_model(model, stored.to_vec(), shape, false)
+        Ok(Self::from_model(model, stored.to_vec(), shape))
     }
 
-    fn from_model(model: Model, stored: Vec<u8>, shape: &Shape, encodes: bool) -> Result<Self> {
-        let encoders = if encodes {
-            model.encoders()
-        } else {
-            Vec::new()
-        };
+    fn from_model(model: Model, stored: Vec<u8>, shape: &Shape) -> Self {
         let model = Arc::new(model);
         let engine = if narrow(shape) {
             Either::Narrow(Engine::new(model, shape))
         } else {
             Either::Wide(Engine::new(model, shape))
         };
-        Ok(Self {
+        Self {
             engine,
-            encoders,
+            encoders: OnceLock::new(),
             stored,
-        })
+        }
     }
 }
 
@@ -114,8 +114,22 @@ impl Codec for Small {
 
     fn encode(&self, first: u64, values: &[u32], plan: &dyn Plan, out: &mut Vec<u8>) -> Result<()> {
         match &self.engine {
-            Either::Narrow(e) => encode(e, &self.encoders, first, values, plan, out),
-            Either::Wide(e) => encode(e, &self.encoders, first, values, plan, out),
+            Either::Narrow(e) => encode(
+                e,
+                self.encoders.get_or_init(|| e.model.encoders()),
+                first,
+                values,
+                plan,
+                out,
+            ),
+            Either::Wide(e) => encode(
+                e,
+                self.encoders.get_or_init(|| e.model.encoders()),
+                first,
+                values,
+                plan,
+                out,
+            ),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Predicted values and scales of 16 lanes with AVX2: the arithmetic of
 //! `predict.rs` for columns of at most 16 bits.
 #![allow(unsafe_code)] // loads from arrays of checked length, behind detection of AVX2
+#![allow(clippy::indexing_slicing)] // of arrays of fixed length; a set has at most MAX_FEATURES features
 
 use std::arch::x86_64::*;
 

@@ -119,7 +119,7 @@ pub(super) fn read(bytes: &[u8], shape: &Shape) -> Result<Model> {
     for index in 0..count {
         let [low, high, margin] = from.array()?;
         let mask = u16::from_le_bytes([low, high]);
-        let known = (1u32 << kinds) - 1 | 1 << PREVIOUS;
+        let known = ((1u32 << kinds) - 1) | (1 << PREVIOUS);
         if u32::from(mask) & !known != 0 || (index == 0) != (mask == 0) {
             return Err(from.wrong("references that do not exist"));
         }

@@ -88,7 +88,7 @@ fn fill_cells(model: &mut Model) {
 fn kind(shape: &Shape, sample: &[SampleBlock]) -> (bool, Option<u32>) {
     let width = shape.width();
     let alike = shape.bits.windows(2).all(|b| b[0] == b[1]);
-    if width < 8 || width > 1024 || !alike {
+    if !(8..=1024).contains(&width) || !alike {
         return (false, None);
     }
     let mut sums = sample
@@ -294,8 +294,7 @@ impl<T: Sample> Trainer<'_, T> {
                 let cell = &engine.model.cells[prepared.cell];
                 let mut feedback = Feedback::default();
                 let mut rest = engine.model.total;
-                for place in prepared.start..engine.width {
-                    let value = record[place];
+                for (place, &value) in record.iter().enumerate().skip(prepared.start) {
                     let expected = engine.expected(&records, &prepared, place);
                     let largest = rest.map_or(engine.largest[place], |rest| {
                         rest.min(engine.largest[place])
