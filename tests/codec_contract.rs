@@ -67,7 +67,8 @@ proptest! {
             })
             .collect();
         let values = values(&bits, stored.0, stored.1);
-        for name in NAMES {
+        // `context` is for chess alone and has tests of its own.
+        for name in NAMES.into_iter().filter(|name| *name != "context") {
             let encoder = codec::build(name, &shape, &Properties::new(), &*numbering, &sample).unwrap();
             let codec = codec::open(name, encoder.version(), &encoder.params(), &shape).unwrap();
             let mut bytes = Vec::new();

@@ -48,10 +48,10 @@ fn no_seed_is_a_finding() {
 fn make_payloads() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/codec_decode");
     for (i, name) in endtable::codec::NAMES.iter().enumerate() {
-        for shape in 0..6 {
+        for shape in 0..7 {
             fs::write(
                 folder.join(format!("{name}-{shape}")),
-                targets::payload(i, shape),
+                targets::payload(i as u8, shape),
             )
             .unwrap();
         }

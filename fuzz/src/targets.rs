@@ -13,10 +13,12 @@ use std::sync::{Arc, OnceLock};
 
 use endtable::bearoff::gnubg::{self, Export, GnubgFile};
 use endtable::bearoff::{Position, notation as plain, position_id, xgid};
+use endtable::chess::Material;
 use endtable::codec::{self, Codec, SampleBlock, Shape};
 use endtable::format::{
     BlockIndex, CodecId, Column, Field, Footer, HEADER_BYTES, Header, Kind, NumberingId, Schema,
 };
+use endtable::numbering::kings::{Kings, Sides};
 use endtable::numbering::{self, Flat, Multiset, Numbering, Pair};
 use endtable::source::{MemorySource, Source};
 use endtable::table::{self, OpenOptions, Reader, Records, WriteOptions};
@@ -165,7 +167,11 @@ fn mix(n: u64) -> u32 {
     (x >> 32) as u32
 }
 
-const BLOCK: usize = 32;
+/// Codecs for any numbering: all but `context`.
+fn general() -> Vec<&'static str> {
+    let names = codec::NAMES.into_iter();
+    names.filter(|name| *name != "context").collect()
+}
 
 /// Shapes of columns, each with the numbering of its table.
 fn shapes() -> &'static [(Shape, Arc<dyn Numbering>)] {
@@ -174,9 +180,16 @@ fn shapes() -> &'static [(Shape, Arc<dyn Numbering>)] {
         let side: Arc<dyn Numbering> = Arc::new(Multiset::new(6, 15).unwrap());
         let pair: Arc<dyn Numbering> = Arc::new(Pair::new(3, 5).unwrap());
         let flat: Arc<dyn Numbering> = Arc::new(Flat::new(4096));
+        let material = Material::parse("KRvK").unwrap();
+        let kings: Arc<dyn Numbering> =
+            Arc::new(Kings::new(&material, Sides::Both, false).unwrap());
         let shape = |bits: Vec<u8>| Shape {
             bits,
-            block_positions: BLOCK as u32,
+            block_positions: 32,
+        };
+        let rows = Shape {
+            bits: vec![6; 2],
+            block_positions: 128,
         };
         vec![
             (shape(vec![16; 32]), Arc::clone(&side)),
@@ -188,22 +201,28 @@ fn shapes() -> &'static [(Shape, Arc<dyn Numbering>)] {
                 Arc::clone(&flat),
             ),
             (shape(vec![1]), flat),
+            (rows, kings),
         ]
     })
 }
 
 /// Values of a block to train on and to make payloads of.
-fn sample(shape: &Shape, first: u64) -> SampleBlock {
-    let values = (0..BLOCK as u64).flat_map(|record| {
-        shape.bits.iter().enumerate().map(move |(i, &bits)| {
-            let slow = (first + record) as u32 * 11 + i as u32 * 900;
-            (slow + mix(record << 8 | i as u64) % 16) & (u32::MAX >> (32 - bits))
-        })
-    });
-    SampleBlock {
-        first,
-        values: values.collect(),
+fn sample(shape: &Shape, numbering: &dyn Numbering, first: u64) -> SampleBlock {
+    let mut values = Vec::new();
+    for number in first..first + u64::from(shape.block_positions) {
+        let row = numbering.rows().map(|rows| rows.row(number / 64 * 64));
+        for (i, &bits) in shape.bits.iter().enumerate() {
+            let most = u32::MAX >> (32 - bits);
+            let slow = number as u32 * 11 + i as u32 * 900 + mix(number << 8 | i as u64) % 16;
+            values.push(match &row {
+                // Zero stands for no position there, and for nothing else.
+                Some(row) if row.present[i] >> (number % 64) & 1 == 0 => 0,
+                Some(_) => 1 + slow / 64 % most,
+                None => slow & most,
+            });
+        }
     }
+    SampleBlock { first, values }
 }
 
 /// A codec that encodes, one that decodes, and what opened it.
@@ -221,7 +240,10 @@ thread_local! {
 fn trained(name: usize, at: usize) -> Trained {
     let make = || {
         let (shape, numbering) = &shapes()[at];
-        let blocks: Vec<_> = (0..16).map(|b| sample(shape, b * BLOCK as u64)).collect();
+        let size = u64::from(shape.block_positions);
+        let blocks: Vec<_> = (0..16)
+            .map(|b| sample(shape, &**numbering, b * size))
+            .collect();
         let options = Properties::new().with("dictionary_bytes", 256);
         let name = codec::NAMES[name];
         let encoder = codec::build(name, shape, &options, &**numbering, &blocks).unwrap();
@@ -231,12 +253,26 @@ fn trained(name: usize, at: usize) -> Trained {
     TRAINED.with_borrow_mut(|all| all.entry((name, at)).or_insert_with(make).clone())
 }
 
+/// The codec and the shape that the first two bytes mean; `context` has the
+/// one numbering that has rows.
+fn chosen(name: u8, shape: u8) -> (usize, usize) {
+    let name = usize::from(name) % codec::NAMES.len();
+    let last = shapes().len() - 1;
+    match codec::NAMES[name] {
+        "context" => (name, last),
+        _ => (name, usize::from(shape) % (last + 1)),
+    }
+}
+
 /// A payload for [`codec_decode`] that a codec has made; for seeds.
-pub(crate) fn payload(name: usize, shape: usize) -> Vec<u8> {
+pub(crate) fn payload(name: u8, shape: u8) -> Vec<u8> {
+    let bytes = [name, shape];
+    let (name, shape) = chosen(name, shape);
     let codec = trained(name, shape).encoder;
     let (layout, numbering) = &shapes()[shape];
-    let mut out = vec![name as u8, shape as u8, 0, 2, BLOCK as u8 - 1];
-    let block = sample(layout, 2 * BLOCK as u64);
+    let size = layout.block_positions;
+    let mut out = [&bytes[..], &[0, 2, size as u8 - 1]].concat();
+    let block = sample(layout, &**numbering, 2 * u64::from(size));
     codec
         .encode(block.first, &block.values, &**numbering, &mut out)
         .unwrap_or_else(|e| panic!("codec {name}, shape {shape}: {e}"));
@@ -247,12 +283,12 @@ pub(crate) fn payload(name: usize, shape: usize) -> Vec<u8> {
 /// the codec's parameters damaged, too, when the third byte says so.
 pub(crate) fn codec_decode(data: &[u8]) {
     let mut input = Input(data);
-    let name = usize::from(input.byte()) % codec::NAMES.len();
-    let at = usize::from(input.byte()) % shapes().len();
-    let damage = input.byte();
-    let first = u64::from(input.byte() % 64) * BLOCK as u64;
-    let count = usize::from(input.byte()) % BLOCK + 1;
+    let (name, at) = chosen(input.byte(), input.byte());
     let (shape, numbering) = &shapes()[at];
+    let size = u64::from(shape.block_positions);
+    let damage = input.byte();
+    let first = u64::from(input.byte() % 64) * size;
+    let count = usize::from(input.byte()) % size as usize + 1;
     let Trained { encoder, decoder } = trained(name, at);
     let mut codec = decoder;
     if damage != 0 {
@@ -301,8 +337,9 @@ pub(crate) fn codec_decode(data: &[u8]) {
         return;
     }
     records.chunks(width).for_each(in_range);
-    // What was decoded can be encoded, and comes back.
-    if damage == 0 {
+    // What was decoded can be encoded, and comes back; `context` takes what it
+    // was trained for only.
+    if damage == 0 && codec::NAMES[name] != "context" {
         let mut again = Vec::new();
         encoder.encode(first, &records, plan, &mut again).unwrap();
         let mut back = vec![0; records.len()];
@@ -429,7 +466,7 @@ fn describe(input: &mut Input<'_>) -> (Schema, Vec<u32>) {
     let (id, positions) = numbering_of(input);
     let mut columns = Vec::new();
     for c in 0..input.range(1, 3) {
-        let codec = codec::NAMES[usize::from(input.byte()) % codec::NAMES.len()];
+        let codec = general()[usize::from(input.byte()) % general().len()];
         let block_positions = match input.byte() {
             b if b < 200 => 1 << (b % 7),
             b => u32::from(b) % 50 + 1,

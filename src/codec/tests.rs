@@ -3,6 +3,9 @@
 use super::*;
 use proptest::prelude::*;
 
+/// Codecs for any numbering: all but `context`.
+const GENERAL: [&str; 5] = ["stored", "lz4", "packed", "zstd", "small"];
+
 struct NoPlan;
 
 impl Plan for NoPlan {}
@@ -33,13 +36,15 @@ fn block() -> impl Strategy<Value = (Vec<u8>, Vec<u32>)> {
         })
 }
 
-fn codec(name: &str, shape: &Shape, values: &[u32]) -> Arc<dyn Codec> {
+/// A codec that encodes and, from what it would leave in a file, one that decodes.
+fn codec(name: &str, shape: &Shape, values: &[u32]) -> (Arc<dyn Codec>, Arc<dyn Codec>) {
     let sample = [SampleBlock {
         first: 0,
         values: values.to_vec(),
     }];
     let encoder = build(name, shape, &Properties::new(), &NoPlan, &sample).unwrap();
-    open(name, encoder.version(), &encoder.params(), shape).unwrap()
+    let decoder = open(name, encoder.version(), &encoder.params(), shape).unwrap();
+    (encoder, decoder)
 }
 
 proptest! {
@@ -47,10 +52,10 @@ proptest! {
     fn values_come_back((bits, values) in block()) {
         let shape = Shape { bits, block_positions: 70 };
         let count = values.len() / shape.width();
-        for name in NAMES {
-            let codec = codec(name, &shape, &values);
+        for name in GENERAL {
+            let (encoder, codec) = codec(name, &shape, &values);
             let mut bytes = Vec::new();
-            codec.encode(0, &values, &NoPlan, &mut bytes).unwrap();
+            encoder.encode(0, &values, &NoPlan, &mut bytes).unwrap();
             let mut out = vec![1; values.len()];
             codec.decode(0, count, &bytes, &NoPlan, &mut out).unwrap();
             prop_assert_eq!(&out, &values, "{}", name);
@@ -66,10 +71,10 @@ proptest! {
     fn damage_gives_an_error_or_values_in_range((bits, values) in block(), at in any::<prop::sample::Index>(), flip in 0u8..8) {
         let shape = Shape { bits, block_positions: 70 };
         let count = values.len() / shape.width();
-        for name in NAMES {
-            let codec = codec(name, &shape, &values);
+        for name in GENERAL {
+            let (encoder, codec) = codec(name, &shape, &values);
             let mut bytes = Vec::new();
-            codec.encode(0, &values, &NoPlan, &mut bytes).unwrap();
+            encoder.encode(0, &values, &NoPlan, &mut bytes).unwrap();
             let cut = at.index(bytes.len());
             let mut out = vec![0; values.len()];
             if codec.decode(0, count, &bytes[..cut], &NoPlan, &mut out).is_ok() {
@@ -89,8 +94,8 @@ proptest! {
     #[test]
     fn any_bytes_are_answered(bytes in proptest::collection::vec(any::<u8>(), 0..300), wide in any::<bool>()) {
         let shape = Shape { bits: if wide { vec![32, 5, 17] } else { vec![16; 8] }, block_positions: 32 };
-        for name in NAMES {
-            let codec = codec(name, &shape, &vec![0; shape.width()]);
+        for name in GENERAL {
+            let (_, codec) = codec(name, &shape, &vec![0; shape.width()]);
             let mut out = vec![0; 32 * shape.width()];
             if codec.decode(0, 32, &bytes, &NoPlan, &mut out).is_ok() {
                 check_range(&shape, &out);
