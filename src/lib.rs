@@ -22,3 +22,8 @@ pub mod table;
 pub use error::{Error, Result};
 pub use limits::Limits;
 pub use properties::{Properties, Value};
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use endtable::Error;
 use endtable::bearoff::gnubg::{self, Export, GnubgFile, Kind};
+use endtable::source::MemorySource;
 use proptest::prelude::*;
 
 /// One of gnubg's programs, where Debian or the path has it.
@@ -162,11 +163,7 @@ fn small_hypergammon() -> Vec<u8> {
 
 /// Opens and reads everything, as an importer would.
 fn read_all(bytes: &[u8]) -> endtable::Result<(Kind, Vec<u32>)> {
-    let folder = tempfile::tempdir().unwrap();
-    // The name means nothing, not even the extension.
-    let path = folder.path().join("gnubg-H3.txt");
-    fs::write(&path, bytes).unwrap();
-    let file = GnubgFile::open(&path)?;
+    let file = GnubgFile::from_source(Box::new(MemorySource::new(bytes.to_vec())))?;
     let mut values = vec![0; file.positions() as usize * file.width()];
     file.read(0, &mut values)?;
     Ok((file.kind(), values))
@@ -243,11 +240,7 @@ fn every_flipped_bit_is_refused_or_read_as_it_stands() {
 #[test]
 fn errors_name_the_rule_that_is_broken() {
     let rule = |bytes: &[u8]| match read_all(bytes).unwrap_err() {
-        Error::Corrupt {
-            rule,
-            path: Some(_),
-            ..
-        } => rule,
+        Error::Corrupt { rule, .. } => rule,
         other => panic!("{other:?}"),
     };
     let changed = |at: usize, to: u8| {
@@ -271,6 +264,18 @@ fn errors_name_the_rule_that_is_broken() {
     let mut pad = small_hypergammon();
     pad[40 + 27] = 1;
     assert_eq!(rule(&pad), "gnubg-pad");
+}
+
+#[test]
+fn the_name_means_nothing_and_errors_give_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gnubg-H3.txt");
+    fs::write(&path, small_compressed()).unwrap();
+    let kind = GnubgFile::open(&path).unwrap().kind();
+    assert_eq!(kind, read_all(&small_compressed()).unwrap().0);
+    fs::write(&path, &small_compressed()[..70]).unwrap();
+    let error = GnubgFile::open(&path).unwrap_err().to_string();
+    assert!(error.contains("gnubg-H3.txt: corrupt"), "{error}");
 }
 
 #[test]

@@ -4,8 +4,7 @@ use std::fmt;
 
 use super::error::ProbeError;
 use super::position::Position;
-use crate::numbering::kings::board::bit;
-use crate::numbering::kings::men::{Kind, Man, Side};
+use crate::numbering::kings::men::{Man, Side};
 
 impl Position {
     /// Reads a FEN. The two counters at the end may be missing and are not kept.
@@ -26,7 +25,9 @@ impl Position {
         let castling = fields.next().unwrap_or("-");
         let passed = fields.next().unwrap_or("-");
         for counter in [fields.next(), fields.next()].into_iter().flatten() {
-            counter.parse::<u32>().map_err(|_| bad("the counters must be numbers"))?;
+            counter
+                .parse::<u32>()
+                .map_err(|_| bad("the counters must be numbers"))?;
         }
         if fields.next().is_some() {
             return Err(bad("six fields at most expected"));
@@ -58,7 +59,10 @@ impl Position {
             }
         }
         if castling != "-" {
-            if castling.chars().all(|c| matches!(c.to_ascii_uppercase(), 'K' | 'Q' | 'A'..='H')) {
+            if castling
+                .chars()
+                .all(|c| matches!(c.to_ascii_uppercase(), 'K' | 'Q' | 'A'..='H'))
+            {
                 return Err(ProbeError::CastlingRights);
             }
             return Err(bad("castling rights expected in the third field"));
@@ -106,7 +110,12 @@ impl fmt::Display for Position {
         let mover = if self.mover == Side::White { 'w' } else { 'b' };
         write!(f, " {mover} - ")?;
         match self.en_passant {
-            Some(s) => write!(f, "{}{}", (b'a' + (s & 7)) as char, (b'1' + (s >> 3)) as char)?,
+            Some(s) => write!(
+                f,
+                "{}{}",
+                (b'a' + (s & 7)) as char,
+                (b'1' + (s >> 3)) as char
+            )?,
             None => f.write_str("-")?,
         }
         f.write_str(" 0 1")
@@ -116,6 +125,8 @@ impl fmt::Display for Position {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numbering::kings::board::bit;
+    use crate::numbering::kings::men::Kind;
 
     #[test]
     fn fens_come_back() {
@@ -135,7 +146,10 @@ mod tests {
     #[test]
     fn each_fault_has_its_error() {
         let error = |fen: &str| Position::from_fen(fen).unwrap_err();
-        assert!(matches!(error("4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"), ProbeError::CastlingRights));
+        assert!(matches!(
+            error("4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"),
+            ProbeError::CastlingRights
+        ));
         for illegal in [
             "4k3/8/8/8/8/8/8/4R3 w - - 0 1",
             "4k3/8/8/8/8/8/4R3/4K3 w - - 0 1",
@@ -144,9 +158,20 @@ mod tests {
             "4k3/8/8/1P6/8/8/8/4K3 w - a6 0 1",
             "4k3/8/8/pP6/8/8/8/4K3 b - a6 0 1",
         ] {
-            assert!(matches!(error(illegal), ProbeError::IllegalPosition(_)), "{illegal}");
+            assert!(
+                matches!(error(illegal), ProbeError::IllegalPosition(_)),
+                "{illegal}"
+            );
         }
-        for bad in ["", "8/8 w - -", "4k3/8/8/8/8/8/8/4K3", "4k3/8/8/8/8/8/8/4K2 w - -", "4k3/8/8/8/8/8/8/4K3 w x -", "4k3/8/8/8/8/8/8/4K3 w - z9", "4k3/8/8/8/8/8/8/4K3 w - - x"] {
+        for bad in [
+            "",
+            "8/8 w - -",
+            "4k3/8/8/8/8/8/8/4K3",
+            "4k3/8/8/8/8/8/8/4K2 w - -",
+            "4k3/8/8/8/8/8/8/4K3 w x -",
+            "4k3/8/8/8/8/8/8/4K3 w - z9",
+            "4k3/8/8/8/8/8/8/4K3 w - - x",
+        ] {
             assert!(matches!(error(bad), ProbeError::Notation(_)), "{bad}");
         }
     }

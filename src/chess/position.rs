@@ -4,11 +4,9 @@
 use std::fmt;
 
 use crate::numbering::kings::MAX_OTHERS;
-use crate::numbering::kings::board::{
-    KING, PAWN_SQUARES, attacks, bit, pawn_attacks, squares,
-};
-use crate::numbering::kings::men::{Kind, Man, Material, Side};
 use crate::numbering::kings::Placement;
+use crate::numbering::kings::board::{KING, PAWN_SQUARES, attacks, bit, pawn_attacks, squares};
+use crate::numbering::kings::men::{Kind, Man, Material, Side};
 
 /// A legal position without castling rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,7 +25,12 @@ pub(super) struct Fault(pub(super) &'static str);
 impl Position {
     /// An empty board.
     pub(super) fn empty(mover: Side) -> Self {
-        Self { sides: [0; 2], kinds: [0; 6], mover, en_passant: None }
+        Self {
+            sides: [0; 2],
+            kinds: [0; 6],
+            mover,
+            en_passant: None,
+        }
     }
 
     /// Puts a man on an empty square.
@@ -40,7 +43,13 @@ impl Position {
     pub fn from_placement(men: &[Man], placement: &Placement, mover: Side) -> Option<Self> {
         let mut position = Self::empty(mover);
         for side in Side::BOTH {
-            position.put(Man { side, kind: Kind::King }, placement.kings[side.index()]);
+            position.put(
+                Man {
+                    side,
+                    kind: Kind::King,
+                },
+                placement.kings[side.index()],
+            );
         }
         for (&man, &square) in men.iter().zip(&placement.men) {
             position.put(man, square);
@@ -66,10 +75,22 @@ impl Position {
 
     /// The man on a square.
     pub fn man_at(&self, square: u8) -> Option<Man> {
-        let side = Side::BOTH.into_iter().find(|s| self.sides[s.index()] & bit(square) != 0)?;
+        let side = Side::BOTH
+            .into_iter()
+            .find(|s| self.sides[s.index()] & bit(square) != 0)?;
         let kind = (0..6).find(|&k| self.kinds[k] & bit(square) != 0)?;
-        let kinds = [Kind::King, Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight, Kind::Pawn];
-        Some(Man { side, kind: kinds[kind] })
+        let kinds = [
+            Kind::King,
+            Kind::Queen,
+            Kind::Rook,
+            Kind::Bishop,
+            Kind::Knight,
+            Kind::Pawn,
+        ];
+        Some(Man {
+            side,
+            kind: kinds[kind],
+        })
     }
 
     pub(super) fn king(&self, side: Side) -> u8 {
@@ -80,7 +101,9 @@ impl Position {
     pub(super) fn material(&self) -> crate::Result<Material> {
         let of = |side| -> Vec<Kind> {
             let kinds = Kind::MEN.into_iter();
-            kinds.flat_map(|k| vec![k; self.men(side, k).count_ones() as usize]).collect()
+            kinds
+                .flat_map(|k| vec![k; self.men(side, k).count_ones() as usize])
+                .collect()
         };
         Material::new(&of(Side::White), &of(Side::Black))
     }
@@ -88,8 +111,10 @@ impl Position {
     /// The placement with its men in the order of `men`, which is this
     /// position's material.
     pub(super) fn placement(&self, men: &[Man]) -> Placement {
-        let mut placement =
-            Placement { kings: Side::BOTH.map(|s| self.king(s)), men: [0; MAX_OTHERS] };
+        let mut placement = Placement {
+            kings: Side::BOTH.map(|s| self.king(s)),
+            men: [0; MAX_OTHERS],
+        };
         let mut left = *self;
         for (square, man) in placement.men.iter_mut().zip(men) {
             let set = left.men(man.side, man.kind);
@@ -113,7 +138,8 @@ impl Position {
     pub(super) fn attacked(&self, by: Side, square: u8) -> bool {
         let occupied = self.occupied();
         let from = |kind| attacks(kind, by.other(), square, occupied) & self.men(by, kind) != 0;
-        Kind::MEN.into_iter().any(from) || KING[usize::from(square & 63)] & self.men(by, Kind::King) != 0
+        Kind::MEN.into_iter().any(from)
+            || KING[usize::from(square & 63)] & self.men(by, Kind::King) != 0
     }
 
     /// Whether the side to move is in check.
@@ -142,7 +168,9 @@ impl Position {
             };
             let empty = (bit(passed) | bit(from & 63)) & self.occupied() == 0;
             if passed >> 3 != rank || !empty || self.men(pushed, Kind::Pawn) & bit(to & 63) == 0 {
-                return Some(Fault("no pawn can have made the double step that en passant needs"));
+                return Some(Fault(
+                    "no pawn can have made the double step that en passant needs",
+                ));
             }
         }
         None
@@ -164,7 +192,12 @@ pub struct Move {
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for s in [self.from, self.to] {
-            write!(f, "{}{}", (b'a' + (s & 7)) as char, (b'1' + (s >> 3)) as char)?;
+            write!(
+                f,
+                "{}{}",
+                (b'a' + (s & 7)) as char,
+                (b'1' + (s >> 3)) as char
+            )?;
         }
         match self.promotion {
             Some(kind) => write!(f, "{}", kind.letter().to_ascii_lowercase()),
@@ -181,7 +214,9 @@ impl Position {
         let theirs = self.sides[side.other().index()];
         let occupied = own | theirs;
         for from in squares(own) {
-            let Some(man) = self.man_at(from) else { continue };
+            let Some(man) = self.man_at(from) else {
+                continue;
+            };
             if man.kind != Kind::Pawn {
                 for to in squares(attacks(man.kind, side, from, occupied) & !own) {
                     self.push(&mut out, man, from, to, None);
@@ -192,9 +227,17 @@ impl Position {
                 Side::White => set << 8,
                 Side::Black => set >> 8,
             };
-            let home = if side == Side::White { 0xff00 } else { 0xff << 48 };
+            let home = if side == Side::White {
+                0xff00
+            } else {
+                0xff << 48
+            };
             let one = ahead(bit(from)) & !occupied;
-            let two = if bit(from) & home != 0 { ahead(one) & !occupied } else { 0 };
+            let two = if bit(from) & home != 0 {
+                ahead(one) & !occupied
+            } else {
+                0
+            };
             let passed = self.en_passant.map_or(0, bit);
             let takes = pawn_attacks(side, bit(from)) & (theirs | passed);
             for to in squares(one | two | takes) {
@@ -211,7 +254,14 @@ impl Position {
     }
 
     /// Plays a move and keeps it when it does not leave the king in check.
-    fn push(&self, out: &mut Vec<(Move, Position)>, man: Man, from: u8, to: u8, promotion: Option<Kind>) {
+    fn push(
+        &self,
+        out: &mut Vec<(Move, Position)>,
+        man: Man,
+        from: u8,
+        to: u8,
+        promotion: Option<Kind>,
+    ) {
         let mut after = *self;
         let other = man.side.other();
         let mut captured = bit(to);
@@ -223,8 +273,17 @@ impl Position {
         }
         after.sides[other.index()] &= !captured;
         after.sides[man.side.index()] &= !bit(from);
-        after.kinds.iter_mut().for_each(|k| *k &= !(captured | bit(from)));
-        after.put(Man { kind: promotion.unwrap_or(man.kind), ..man }, to);
+        after
+            .kinds
+            .iter_mut()
+            .for_each(|k| *k &= !(captured | bit(from)));
+        after.put(
+            Man {
+                kind: promotion.unwrap_or(man.kind),
+                ..man
+            },
+            to,
+        );
         after.mover = other;
         after.en_passant = None;
         if after.attacked(other, after.king(man.side)) {
@@ -236,16 +295,27 @@ impl Position {
                 after.en_passant = None;
             }
         }
-        out.push((Move { from, to, promotion }, after));
+        out.push((
+            Move {
+                from,
+                to,
+                promotion,
+            },
+            after,
+        ));
     }
 
     /// Whether some legal move takes en passant.
     pub(super) fn can_take_en_passant(&self) -> bool {
         self.en_passant.is_some_and(|passed| {
-            let from = pawn_attacks(self.mover.other(), bit(passed)) & self.men(self.mover, Kind::Pawn);
+            let from =
+                pawn_attacks(self.mover.other(), bit(passed)) & self.men(self.mover, Kind::Pawn);
             squares(from).any(|from| {
                 let mut kept = Vec::new();
-                let man = Man { side: self.mover, kind: Kind::Pawn };
+                let man = Man {
+                    side: self.mover,
+                    kind: Kind::Pawn,
+                };
                 self.push(&mut kept, man, from, passed, None);
                 !kept.is_empty()
             })

@@ -117,11 +117,17 @@ impl<'a> Ending<'a> {
     }
 
     /// The schema of the table: numbering `kings`, one column, a value for each
-    /// side to move, coded by `codec` in blocks of `block_positions`.
+    /// side to move, coded by `codec` in blocks of `block_positions`, or a quarter
+    /// fewer where the last man is a pawn and a row has 48 numbers instead of 64.
     pub fn schema(&self, codec: &str, block_positions: u32) -> Schema {
         let sides = self.kings.sides().list();
         let complete =
             Records::len(self) * sides.len() as u64 <= crate::codec::sample_values(codec) as u64;
+        let row = self.kings.slots().len() as u32;
+        let block_positions = match block_positions % 64 {
+            0 => block_positions / 64 * row,
+            _ => block_positions,
+        };
         let mut wishes = Properties::new().with("complete", u64::from(complete));
         let keys = [("most0", "landmark0"), ("most1", "landmark1")];
         for ((most, landmark), side) in keys.into_iter().zip(sides) {
@@ -160,9 +166,9 @@ impl<'a> Ending<'a> {
 
 fn provenance(material: &Material) -> Properties {
     Properties::new()
-        .with_text("game", "chess")
+        .with_text("content", "chess ending")
         .with_text("ending", material.to_string())
-        .with_text("generator", concat!("endtable ", env!("CARGO_PKG_VERSION")))
+        .with_text("made_by", concat!("endtable ", env!("CARGO_PKG_VERSION")))
         .with_text(
             "rules",
             "no castling, no 50-move rule; en passant resolved by the reader",
@@ -180,12 +186,14 @@ impl Records for Ending<'_> {
 
     fn read(&self, first: u64, out: &mut [u32]) -> Result<()> {
         let sides = self.kings.sides().list();
+        let slots = self.kings.slots();
+        let (base, size) = (slots.start, slots.len() as u64);
         let mut number = first;
         let mut rest = out;
         while !rest.is_empty() {
-            let from = number % 64;
+            let from = number % size;
             let (part, after) =
-                rest.split_at_mut(rest.len().min((64 - from) as usize * sides.len()));
+                rest.split_at_mut(rest.len().min((size - from) as usize * sides.len()));
             let start = number - from;
             let row = self.kings.row(start);
             let word = self
@@ -196,7 +204,10 @@ impl Records for Ending<'_> {
                         .layout
                         .locate(kings, &men[..self.kings.men().len()])
                 });
-            for (record, slot) in part.chunks_exact_mut(sides.len()).zip(from as usize..) {
+            for (record, slot) in part
+                .chunks_exact_mut(sides.len())
+                .zip(base + from as usize..)
+            {
                 for (value, (raw, side)) in record.iter_mut().zip(sides).enumerate() {
                     *raw = match word {
                         Some((word, _)) if row.present[value & 1] >> slot & 1 != 0 => {
@@ -207,7 +218,7 @@ impl Records for Ending<'_> {
                     };
                 }
             }
-            number = start + 64;
+            number = start + size;
             rest = after;
         }
         Ok(())

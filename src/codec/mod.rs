@@ -62,9 +62,9 @@ pub trait Plan: Send + Sync {
         1
     }
 
-    /// Anchors that [`Slot::anchor`] tells apart, at most 65,536.
-    fn anchors(&self) -> usize {
-        1
+    /// Anchors that each of [`Slot::anchors`] tells apart, at most 65,536.
+    fn anchors(&self) -> [usize; 2] {
+        [1, 1]
     }
 
     /// Describes the records from number `first` on, one for each of `out`.
@@ -72,18 +72,23 @@ pub trait Plan: Send + Sync {
         out.fill(Slot::default());
     }
 
-    /// The numbering's knowledge of rows of 64 records, for codec `context`.
+    /// The numbering's knowledge of rows of records, for codec `context`.
     fn rows(&self) -> Option<&dyn Rows> {
         None
     }
 }
 
-/// A numbering whose records come in rows of 64 that it knows much about.
+/// A numbering whose records come in rows that it knows much about. A row has 64
+/// slots, and a number for each slot of [`Rows::slots`].
 pub trait Rows: Send + Sync {
+    /// The slots that have numbers, of every row alike: `0..64` or a part of it.
+    fn slots(&self) -> std::ops::Range<usize>;
+
     /// Which of a record's values is coded first.
     fn first_value(&self) -> usize;
 
-    /// What is known of the row that starts at number `first`, a multiple of 64.
+    /// What is known of the row that starts at number `first`, a multiple of the
+    /// numbers of a row.
     fn row(&self, first: u64) -> Row;
 
     /// For each slot of a row the least of `values` over the slots that it is
@@ -113,8 +118,9 @@ pub struct Slot {
     /// How many records back the reference of each kind is; 0 where the
     /// relation does not exist. The codec leaves out what lies before its block.
     pub back: [u16; MAX_KINDS + 1],
-    /// Records of an anchor resemble each other wherever they are.
-    pub anchor: u16,
+    /// Records of an anchor resemble each other wherever they are; a codec
+    /// may choose between two ways to see it.
+    pub anchors: [u16; 2],
     /// Records of a class depend on their references in the same way.
     pub class: u8,
 }
@@ -194,8 +200,11 @@ pub struct SampleBlock {
     pub values: Vec<u32>,
 }
 
-/// The names of all codecs, fastest first.
-pub const NAMES: [&str; 6] = ["stored", "lz4", "packed", "zstd", "small", "context"];
+/// The names of the codecs that take any column, fastest first.
+pub const NAMES: [&str; 5] = ["stored", "lz4", "packed", "zstd", "small"];
+
+/// The codec for one or two values a record under a numbering with [`Rows`].
+pub const CONTEXT: &str = context::NAME;
 
 /// Values of a column that training the codec `name` wants to see, at most.
 pub fn sample_values(name: &str) -> usize {

@@ -23,6 +23,20 @@ const MOVES: [&[usize]; 12] = [
     &[0, 0, 1, 1],
 ];
 
+/// The kind in [`MOVES`] of the highest chequer's move.
+pub(super) const FIRST: usize = 0;
+/// Of two moves of it.
+pub(super) const TWICE: usize = 1;
+/// Of the second highest chequer's move.
+pub(super) const SECOND: usize = 2;
+/// Of both.
+pub(super) const BOTH: usize = 3;
+/// Of the third highest chequer's move.
+pub(super) const THIRD: usize = 4;
+
+/// Points of the home board.
+const HOME: usize = 6;
+
 /// Distances back for each arrangement of the three highest chequers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct References {
@@ -97,9 +111,20 @@ impl Plan for Multiset {
         2
     }
 
-    /// Pips.
-    fn anchors(&self) -> usize {
-        self.points() * usize::from(self.chequers()) + 1
+    /// Pips; and the arrangement outside of the home board, with all chequers
+    /// that are not there at home or off.
+    fn anchors(&self) -> [usize; 2] {
+        let pips = self.points() * usize::from(self.chequers()) + 1;
+        let outside = self.points().saturating_sub(HOME) as u64;
+        let arrangements = binomial(outside + u64::from(self.chequers()), outside);
+        [
+            pips,
+            if arrangements <= 65_536 {
+                arrangements as usize
+            } else {
+                1
+            },
+        ]
     }
 
     fn describe(&self, first: u64, out: &mut [Slot]) {
@@ -113,14 +138,15 @@ impl Plan for Multiset {
         }
         let mut walk = Walk::new(counts);
         let references = self.references();
+        let [_, outside] = self.anchors();
         for slot in out {
             let top = [walk.chequers[0], walk.chequers[1], walk.chequers[2]].map(usize::from);
             let others = u8::from(top[0] == top[2]) + u8::from(top[1] == top[2]);
             let more = walk.counts[top[2]].saturating_sub(1 + others);
             let place = references.place(top, usize::from(more));
             slot.back = references.back.get(place).copied().unwrap_or_default();
-            slot.anchor = walk.pips;
-            slot.class = u8::from(top[0] > 6);
+            slot.anchors = [walk.pips, if outside > 1 { walk.outside } else { 0 }];
+            slot.class = u8::from(top[0] > HOME);
             walk.advance();
         }
     }
@@ -133,6 +159,8 @@ struct Walk {
     /// Chequers on each point; point 0 is off and not counted right.
     counts: [u8; 32],
     pips: u16,
+    /// Number of the arrangement on the points outside of the home board.
+    outside: u16,
     points: u8,
     /// Chequers on the last point.
     last: usize,
@@ -144,6 +172,7 @@ impl Walk {
             chequers: [0; 32],
             counts: [0; 32],
             pips: 0,
+            outside: 0,
             points: counts.len() as u8,
             last: counts.last().map_or(0, |&c| usize::from(c)),
         };
@@ -156,6 +185,14 @@ impl Walk {
                 .by_ref()
                 .take(usize::from(count))
                 .for_each(|c| *c = point);
+        }
+        let mut above = 0;
+        for below in (HOME..counts.len()).rev() {
+            above += u64::from(counts[below]);
+            let (p, k) = ((counts.len() - HOME) as u64, (below - HOME) as u64);
+            walk.outside = walk
+                .outside
+                .wrapping_add(binomial(above + p - 1 - k, p - k) as u16);
         }
         walk
     }
@@ -170,6 +207,13 @@ impl Walk {
         self.counts[usize::from(from)] = self.counts[usize::from(from)].wrapping_sub(1);
         self.counts[usize::from(self.points)] = 0;
         self.counts[usize::from(to & 31)] = moved as u8 + 1;
+        // The number is a sum over points; those of the home board are the
+        // slowest, so that a change there is one to the first arrangement outside.
+        self.outside = if usize::from(to) > HOME {
+            self.outside.wrapping_add(1)
+        } else {
+            0
+        };
         let together = (moved as u16 + 1) * u16::from(to);
         self.pips = (self.pips + together)
             .wrapping_sub(moved as u16 * u16::from(self.points) + u16::from(from));
@@ -198,10 +242,20 @@ mod tests {
                     list.extend(vec![point; usize::from(counts[point - 1])]);
                 }
                 assert_eq!(
-                    usize::from(slot.anchor),
+                    usize::from(slot.anchors[0]),
                     list.iter().sum::<usize>(),
                     "{number}"
                 );
+                let outside = counts
+                    .get(6..)
+                    .filter(|o| !o.is_empty())
+                    .map_or(0, |outside| {
+                        Multiset::new(outside.len(), chequers)
+                            .unwrap()
+                            .rank(outside)
+                            .unwrap()
+                    });
+                assert_eq!(u64::from(slot.anchors[1]), outside, "{number}");
                 assert_eq!(slot.class == 1, list.first().is_some_and(|&p| p > 6));
                 for (kind, moves) in MOVES.iter().enumerate() {
                     let back = slot.back[kind];

@@ -5,6 +5,8 @@ pub mod backgammon;
 pub mod chances;
 pub mod dice;
 pub mod evaluate;
+#[cfg(feature = "cli")]
+pub mod external;
 pub mod game;
 mod home_races;
 pub mod network;

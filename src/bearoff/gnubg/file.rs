@@ -1,11 +1,11 @@
-//! A database on disk, read at positions.
+//! An open database, read at positions.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::Path;
 
 use super::header::{HEADER_BYTES, Kind};
 use super::record::{self, Entry};
-use crate::source::positioned::read_exact_at;
+use crate::source::{FileSource, Source};
 use crate::table::Records;
 use crate::{Error, Result};
 
@@ -13,10 +13,8 @@ use crate::{Error, Result};
 ///
 /// Reading takes `&self` and moves no file position, so that threads do not
 /// disturb each other.
-#[derive(Debug)]
 pub struct GnubgFile {
-    file: File,
-    path: PathBuf,
+    source: Box<dyn Source>,
     kind: Kind,
     positions: u64,
     bytes: u64,
@@ -28,34 +26,22 @@ impl GnubgFile {
     /// Errors: [`Error::Io`]; [`Error::Corrupt`] for a header that is not
     /// gnubg's and for a file that is longer or shorter than its header says.
     pub fn open(path: &Path) -> Result<Self> {
-        Self::open_here(path).map_err(|e| e.in_file(path))
+        Self::from_source(Box::new(FileSource::open(path)?))
     }
 
-    fn open_here(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io("open", e))?;
-        let bytes = file
-            .metadata()
-            .map_err(|e| Error::io("find the length", e))?
-            .len();
-        let mut header = [0; HEADER_BYTES as usize];
-        if bytes < HEADER_BYTES {
-            return Err(Error::corrupt(
-                "gnubg-length",
-                format!("{bytes} bytes: a header alone has {HEADER_BYTES}"),
-            ));
-        }
-        read_exact_at(&file, &mut header, 0).map_err(|e| Error::io("read the header", e))?;
-        let kind = Kind::parse(&header)?;
-        let positions = kind.positions()?;
+    /// Opens a database wherever its bytes are. Errors: as [`Self::open`].
+    pub fn from_source(source: Box<dyn Source>) -> Result<Self> {
+        let kind = Kind::read(&*source).map_err(|e| name_file(e, &*source))?;
         let opened = GnubgFile {
-            file,
-            path: path.to_path_buf(),
+            positions: kind.positions()?,
+            bytes: source.len(),
             kind,
-            positions,
-            bytes,
+            source,
         };
-        opened.check_length()?;
-        Ok(opened)
+        match opened.check_length() {
+            Ok(()) => Ok(opened),
+            Err(e) => Err(name_file(e, &*opened.source)),
+        }
     }
 
     /// Compares the file's length with what header and index say.
@@ -128,7 +114,7 @@ impl GnubgFile {
     /// index or runs that contradict themselves; [`Error::Io`].
     pub fn read(&self, first: u64, out: &mut [u32]) -> Result<()> {
         self.read_here(first, out)
-            .map_err(|e| e.in_file(&self.path))
+            .map_err(|e| name_file(e, &*self.source))
     }
 
     fn read_here(&self, first: u64, out: &mut [u32]) -> Result<()> {
@@ -217,8 +203,7 @@ impl GnubgFile {
             Error::invalid(format!("{count} bytes in one read: ask for fewer records"))
         })?;
         let mut bytes = vec![0; count];
-        read_exact_at(&self.file, &mut bytes, offset)
-            .map_err(|e| Error::io(format!("read {count} bytes at offset {offset}"), e))?;
+        self.source.read_at(offset, &mut bytes)?;
         Ok(bytes)
     }
 }
@@ -231,6 +216,23 @@ fn offset_error(number: u64, found: u32, expected: u64) -> Error {
              but those before it end at {expected}"
         ),
     )
+}
+
+fn name_file(error: Error, source: &dyn Source) -> Error {
+    match source.path() {
+        Some(path) => error.in_file(path),
+        None => error,
+    }
+}
+
+impl fmt::Debug for GnubgFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GnubgFile")
+            .field("path", &self.source.path())
+            .field("kind", &self.kind)
+            .field("positions", &self.positions)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Records for GnubgFile {

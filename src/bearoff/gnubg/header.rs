@@ -1,6 +1,7 @@
 //! The 40-byte header: which kind of database, and how long its file must be.
 
 use crate::numbering::{Multiset, Numbering, Pair};
+use crate::source::Source;
 use crate::{Error, Result};
 
 /// Bytes before the records.
@@ -105,6 +106,19 @@ impl Kind {
         kind.file_bytes(0)
             .map_err(|e| Error::unsupported(format!("{text}: {e}")))?;
         Ok(kind)
+    }
+
+    /// Reads the header at the beginning of `source`.
+    pub(crate) fn read(source: &dyn Source) -> Result<Self> {
+        if source.len() < HEADER_BYTES {
+            return Err(Error::corrupt(
+                "gnubg-length",
+                format!("{} bytes: a header alone has {HEADER_BYTES}", source.len()),
+            ));
+        }
+        let mut header = [0; HEADER_BYTES as usize];
+        source.read_at(0, &mut header)?;
+        Kind::parse(&header)
     }
 
     /// The header of a file of this kind.

@@ -1,7 +1,7 @@
 //! What the verbs share: opening, options, progress, output, exit codes.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Once, OnceLock};
 use std::time::Duration;
@@ -65,7 +65,7 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
 /// How blocks are made.
 #[derive(Args)]
 pub(crate) struct PackingArguments {
-    /// How blocks are encoded: stored, lz4, packed, zstd, small
+    /// How blocks are encoded
     #[arg(long, default_value = "packed", value_name = "CODEC", value_parser = endtable::codec::NAMES)]
     codec: String,
     /// Positions in a block [default: what suits the codec]
@@ -149,6 +149,11 @@ pub(crate) fn catch_interrupts() {
     });
 }
 
+/// Set once the work was asked to stop.
+pub(crate) fn stop_flag() -> &'static AtomicBool {
+    &STOP
+}
+
 /// Whether the work was asked to stop.
 pub(crate) fn interrupted() -> Result<()> {
     match STOP.load(Ordering::Relaxed) {
@@ -207,12 +212,6 @@ pub(crate) fn grouped(n: u64) -> String {
         out.push(c);
     }
     out
-}
-
-/// The name of a file without its folders, for messages.
-pub(crate) fn short(path: &Path) -> PathBuf {
-    path.file_name()
-        .map_or_else(|| path.to_owned(), PathBuf::from)
 }
 
 /// When the program started, for the time that work took.

@@ -12,6 +12,7 @@ use endtable::table::{OpenOptions, library};
 use endtable::{Error, Result};
 use serde_json::{Value, json};
 
+use crate::chess;
 use crate::common::{Failure, Outcome, Ran, map, positions, print_json};
 
 /// Evaluate positions: chances, effective pip counts, cube action, plays of a roll
@@ -19,6 +20,9 @@ use crate::common::{Failure, Outcome, Ran, map, positions, print_json};
 /// A position is a GNU Backgammon Position ID (with or without Match ID), an XGID, or two sides such as `6:2 5:3 / 4:1`, the
 /// side on roll first, each from its own ace-point. `-` reads positions from standard input, one a line. Equities are for money
 /// at a cube of 1; a position at a match score gets neither cubeful equities nor a cube action.
+///
+/// A FEN is a chess position: result, distance to mate, and every move with its own; the 50-move rule is ignored. All positions
+/// of a call belong to one game.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Positions; `-` reads them from standard input
@@ -39,11 +43,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ran {
+    let mut asked = positions(&arguments.positions).peekable();
+    if matches!(asked.peek(), Some(Ok(text)) if chess::is_fen(text)) {
+        let folder = chess::folder(&arguments.folders, &arguments.files)?;
+        return chess::answer(&folder, asked, arguments.json, true);
+    }
     let tables = open_tables(arguments)?;
     let many = arguments.positions.len() > 1 || arguments.positions.iter().any(|p| p == "-");
     let mut outcome = Outcome::Done;
     let mut plays = RatedPlays::new();
-    for text in positions(&arguments.positions) {
+    for text in asked {
         let text = text?;
         let answer = Position::parse(&text)
             .and_then(|position| Answer::find(&tables, position, arguments.roll, &mut plays));

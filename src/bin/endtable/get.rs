@@ -13,12 +13,14 @@ use endtable::format::{Field, Schema};
 use endtable::{Error, Result};
 use serde_json::{Map, Value, json};
 
+use crate::chess;
 use crate::common::{Failure, Outcome, Ran, open, positions, print_json};
 
 /// Show the record of positions
 ///
 /// A position is a number, or what players write: one side as `6:2 5:3 1:1` or as counts from the
-/// ace-point `1,0,0,0,3,2`, two sides as `6:2 / 5:1`, a Position ID or an XGID. `-` reads positions
+/// ace-point `1,0,0,0,3,2`, two sides as `6:2 / 5:1`, a Position ID or an XGID;
+/// in chess tables a FEN, which is answered with the help of the other tables in the folder. `-` reads positions
 /// from standard input, one a line.
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -35,6 +37,20 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Ran {
     let database = open(&arguments.file)?;
     let schema = database.schema()?;
+    if chess::is_chess(&schema)
+        && !arguments
+            .positions
+            .iter()
+            .any(|p| parse_number(p).is_some())
+    {
+        let asked = positions(&arguments.positions);
+        return chess::answer(
+            chess::folder_of(&arguments.file),
+            asked,
+            arguments.json,
+            false,
+        );
+    }
     let domain = Positions::of(&schema);
     let mut outcome = Outcome::Done;
     let mut several = false;

@@ -1,6 +1,7 @@
 //! The program `endtable`: arguments, errors and exit codes; one file a verb.
 
 mod bench;
+mod chess;
 mod common;
 mod compare;
 mod eval;
@@ -9,6 +10,8 @@ mod info;
 mod machine;
 mod make;
 mod making;
+mod rollout;
+mod rollout_file;
 mod stats;
 mod tables;
 mod transcode;
@@ -41,6 +44,7 @@ enum Verb {
     Bench(bench::Arguments),
     Eval(eval::Arguments),
     Tables(tables::Arguments),
+    Rollout(rollout::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Verb::Bench(arguments) => bench::run(&arguments),
         Verb::Eval(arguments) => eval::run(&arguments),
         Verb::Tables(arguments) => tables::run(&arguments),
+        Verb::Rollout(arguments) => rollout::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

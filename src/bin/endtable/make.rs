@@ -18,6 +18,7 @@ pub(crate) struct Arguments {
 enum What {
     Bearoff(Bearoff),
     TwoSided(TwoSidedArguments),
+    Chess(crate::chess::Make),
 }
 
 /// One-sided bearoff: the rolls that a side needs by itself
@@ -70,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
     match &arguments.what {
         What::Bearoff(arguments) => bearoff(arguments)?,
         What::TwoSided(arguments) => two_sided(arguments)?,
+        What::Chess(arguments) => return crate::chess::run_make(arguments),
     }
     Ok(Outcome::Done)
 }

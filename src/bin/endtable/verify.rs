@@ -7,6 +7,7 @@ use endtable::bearoff::{Database, deep};
 use endtable::source::FileSource;
 use endtable::table;
 
+use crate::chess;
 use crate::common::{Outcome, Ran, WorkArguments, catch_interrupts, grouped, interrupted, open};
 
 /// Check every checksum, decode every block, compare the content's checksum
@@ -14,8 +15,8 @@ use crate::common::{Outcome, Ran, WorkArguments, catch_interrupts, grouped, inte
 pub(crate) struct Arguments {
     /// A table
     file: PathBuf,
-    /// Compute a sample of a bearoff's positions again from their successors, by the plain
-    /// rules; takes gnubg's databases, too
+    /// Compute a sample of positions again from their successors, by the plain rules; takes
+    /// gnubg's databases, too; chess tables need the tables that moves lead to in their folder
     #[arg(long)]
     deep: bool,
     /// Positions to compute again
@@ -44,6 +45,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
 /// Computes positions again from those that they lead to.
 fn verify_deep(arguments: &Arguments) -> Ran {
     let input = open(&arguments.file)?;
+    if chess::is_chess(&input.schema()?) {
+        return chess::check_deeply(&arguments.file, arguments.sample, &arguments.work);
+    }
     let records = input.records();
     let bar = arguments
         .work

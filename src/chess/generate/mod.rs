@@ -13,6 +13,7 @@ mod working;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub(crate) use working::Raw;
 pub use working::Working;
 
 use crate::Result;

@@ -4,9 +4,11 @@
 use rayon::prelude::*;
 
 use super::layout::Layout;
-use crate::chess::{Coding, Score};
+use crate::Result;
+use crate::chess::{Coding, Score, Table};
 use crate::numbering::kings::board::bit;
-use crate::numbering::kings::men::{Material, Side};
+use crate::numbering::kings::men::{Man, Material, Side};
+use crate::numbering::kings::{MAX_OTHERS, Placement};
 
 /// All scores of one ending, by side to move.
 #[derive(Debug)]
@@ -75,4 +77,111 @@ impl Working {
             }
         })
     }
+}
+
+impl Working {
+    /// Reads a finished ending back from its table, which holds both sides to
+    /// move, or one where the two have the same men.
+    pub(crate) fn from_table(table: &Table) -> Result<Self> {
+        let material = table.material()?;
+        let layout = Layout::new(&material);
+        let raw = Raw::read(table)?;
+        let n = layout.men.len();
+        let scores = Side::BOTH.map(|side| {
+            let mut scores = vec![Score::ILLEGAL; layout.words() * 64];
+            let size = layout.words_per_segment * 64;
+            scores
+                .par_chunks_mut(size)
+                .enumerate()
+                .for_each(|(segment, part)| {
+                    for local in 0..layout.words_per_segment {
+                        let Some(word) = layout.word(segment, local) else {
+                            continue;
+                        };
+                        for (slot, score) in (0..64u8).zip(&mut part[local * 64..][..64]) {
+                            let mut men = word.squares;
+                            men[n - 1] = slot;
+                            if word.fixed & bit(slot) == 0 {
+                                *score = raw.score(
+                                    table,
+                                    side,
+                                    Placement {
+                                        kings: word.kings,
+                                        men,
+                                    },
+                                );
+                            }
+                        }
+                    }
+                });
+            scores
+        });
+        Ok(Self {
+            material,
+            layout,
+            scores,
+        })
+    }
+}
+
+/// All raw values of a table.
+pub(crate) struct Raw {
+    values: Vec<u16>,
+    width: usize,
+}
+
+impl Raw {
+    pub(crate) fn read(table: &Table) -> Result<Self> {
+        let reader = table.reader();
+        let width = reader.width();
+        let mut values = Vec::with_capacity(reader.len() as usize * width);
+        for chunk in reader.chunks() {
+            values.extend(chunk?.values.iter().map(|&v| v as u16));
+        }
+        Ok(Self { values, width })
+    }
+
+    /// One raw value of a number.
+    pub(crate) fn value(&self, number: u64, value: usize) -> u16 {
+        self.values
+            .get(number as usize * self.width + value)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// The score of a placement; with one side stored of two that have the same
+    /// men the other is seen from its own end of the board.
+    pub(crate) fn score(&self, table: &Table, side: Side, placement: Placement) -> Score {
+        let (side, placement) = match table.coding(side) {
+            Some(_) => (side, placement),
+            None => (side.other(), swapped(table.men(), &placement)),
+        };
+        let value = table.sides().iter().position(|&s| s == side);
+        let (Some(value), Some(coding)) = (value, table.coding(side)) else {
+            return Score::ILLEGAL;
+        };
+        let raw = table
+            .number(&placement)
+            .and_then(|n| self.values.get(n as usize * self.width + value));
+        raw.map_or(Score::ILLEGAL, |&raw| coding.score(u32::from(raw)))
+    }
+}
+
+/// The placement with the colours exchanged, for men of which each side has the
+/// same.
+fn swapped(men: &[Man], placement: &Placement) -> Placement {
+    let [white, black] = placement.kings;
+    let mut out = Placement {
+        kings: [black ^ 56, white ^ 56],
+        men: [0; MAX_OTHERS],
+    };
+    let mut used = [false; MAX_OTHERS];
+    for (man, square) in men.iter().zip(&mut out.men) {
+        let own = (0..men.len()).find(|&j| !used[j] && men[j] == man.recoloured());
+        if let Some(j) = own {
+            used[j] = true;
+            *square = placement.men[j] ^ 56;
+        }
+    }
+    out
 }

@@ -10,6 +10,8 @@ mod range;
 mod row;
 mod train;
 
+use std::ops::Range;
+
 use model::Model;
 use range::{Decoder, Encoder};
 use row::{At, Visit, walk_all};
@@ -46,6 +48,12 @@ impl Context {
     ) -> Result<Self> {
         let rows = rows(plan)?;
         check(shape)?;
+        if shape.block_positions as usize % rows.slots().len().max(1) != 0 {
+            return Err(Error::invalid(format!(
+                "codec 'context' takes blocks of a multiple of {} here",
+                rows.slots().len()
+            )));
+        }
         Ok(Context {
             models: train::models(shape, options, rows, sample)?,
         })
@@ -84,18 +92,18 @@ fn rows(plan: &dyn Plan) -> Result<&dyn Rows> {
 
 fn check(shape: &Shape) -> Result<()> {
     let fits = shape.bits.iter().all(|&b| Shape::largest(b) <= model::MOST);
-    if !(1..=2).contains(&shape.width()) || !fits || shape.block_positions % 64 != 0 {
+    if !(1..=2).contains(&shape.width()) || !fits {
         return Err(Error::invalid(
-            "codec 'context' takes one or two values of at most 12 bits and blocks of a multiple of 64",
+            "codec 'context' takes one or two values of at most 12 bits",
         ));
     }
     Ok(())
 }
 
 /// The values of a row of records; fails unless exactly the present are set.
-fn gather(records: &[u32], width: usize, row: &Row, most: &[u16]) -> Result<Values> {
+fn gather(records: &[u32], slots: Range<usize>, row: &Row, most: &[u16]) -> Result<Values> {
     let mut values = [[0; 64]; 2];
-    for (slot, record) in records.chunks_exact(width).enumerate() {
+    for (slot, record) in slots.zip(records.chunks_exact(most.len().max(1))) {
         for (v, &raw) in record.iter().enumerate() {
             let present = row.present[v & 1] >> slot & 1 != 0;
             let highest = most.get(v).map_or(0, |&m| u32::from(m));
@@ -171,13 +179,16 @@ impl Codec for Context {
 
     fn encode(&self, first: u64, values: &[u32], plan: &dyn Plan, out: &mut Vec<u8>) -> Result<()> {
         let rows = rows(plan)?;
-        let width = self.models.len();
+        let (width, slots) = (self.models.len(), rows.slots());
         let most: Vec<u16> = self.models.iter().map(|m| m.most).collect();
         let mut coder = Encoder::new(out);
         let mut past = [None; 2];
-        for (at, records) in (first..).step_by(64).zip(values.chunks(64 * width)) {
+        for (at, records) in (first..)
+            .step_by(slots.len())
+            .zip(values.chunks(slots.len() * width))
+        {
             let row = rows.row(at);
-            let known = gather(records, width, &row, &most)?;
+            let known = gather(records, slots.clone(), &row, &most)?;
             let mut put = Put {
                 values: known,
                 coder: &mut coder,
@@ -199,19 +210,22 @@ impl Codec for Context {
         out: &mut [u32],
     ) -> Result<()> {
         let rows = rows(plan)?;
-        let width = self.models.len();
+        let (width, slots) = (self.models.len(), rows.slots());
         let mut take = Take {
             values: [[0; 64]; 2],
             coder: Decoder::new(bytes),
         };
         let mut past = [None; 2];
-        for (at, records) in (first..).step_by(64).zip(out.chunks_mut(64 * width)) {
+        for (at, records) in (first..)
+            .step_by(slots.len())
+            .zip(out.chunks_mut(slots.len() * width))
+        {
             let row = rows.row(at);
             take.values = [[0; 64]; 2];
             walk_all(&self.models, rows, &row, &mut past, &mut take);
-            for (slot, record) in records.chunks_mut(width).enumerate() {
-                for (value, out) in record.iter_mut().zip(&take.values).map(|(o, v)| (v, o)) {
-                    *out = value[slot & 63] as u32;
+            for (slot, record) in slots.clone().zip(records.chunks_mut(width)) {
+                for (raw, values) in record.iter_mut().zip(&take.values) {
+                    *raw = values[slot & 63] as u32;
                 }
             }
         }

@@ -94,15 +94,14 @@ impl Model {
     }
 }
 
-/// Symbols with their frequencies, the most frequent first. The front of it,
-/// where nearly all symbols are found, lies in one cache line.
+/// Symbols with their frequencies, the most frequent first, in entries of 32
+/// bits: where the symbol ends (sixteen bits), the symbol (eight), and
+/// [`Distribution::LAST`]. The first sixteen, where nearly all symbols are found,
+/// lie in one cache line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[repr(C, align(64))]
+#[repr(align(64))]
 pub(super) struct Distribution {
-    symbols: [u8; SYMBOLS],
-    count: u8,
-    /// Where each symbol ends; [`TOTAL`] for the last and all behind it.
-    ends: [u16; SYMBOLS],
+    entries: [u32; SYMBOLS],
 }
 
 impl Distribution {
@@ -127,34 +126,41 @@ impl Distribution {
         Self::from_pairs(&pairs)
     }
 
+    /// Marks the last entry.
+    const LAST: u32 = 1 << 31;
+
     fn from_pairs(pairs: &[(u8, u32)]) -> Self {
-        let mut made = Distribution {
-            symbols: [ESCAPE as u8; SYMBOLS],
-            count: pairs.len() as u8,
-            ends: [TOTAL as u16; SYMBOLS],
-        };
+        let mut entries = [TOTAL | (ESCAPE as u32) << 16 | Self::LAST; SYMBOLS];
         let mut end = 0;
-        let places = made.ends.iter_mut().zip(&mut made.symbols);
-        for ((place, name), &(symbol, frequency)) in places.zip(pairs) {
+        for (i, (entry, &(symbol, frequency))) in entries.iter_mut().zip(pairs).enumerate() {
             end += frequency;
-            *place = end as u16;
-            *name = symbol;
+            let last = if i + 1 == pairs.len() { Self::LAST } else { 0 };
+            *entry = end | u32::from(symbol) << 16 | last;
         }
-        made
+        Distribution { entries }
+    }
+
+    fn end(entry: u32) -> u32 {
+        entry & 0xffff
+    }
+
+    fn symbol(entry: u32) -> u8 {
+        (entry >> 16) as u8
     }
 
     /// Symbols with their frequencies.
     fn pairs(&self) -> impl Iterator<Item = (u8, u16)> + '_ {
         let mut start = 0;
-        self.symbols
-            .iter()
-            .zip(&self.ends)
-            .take(usize::from(self.count))
-            .map(move |(&s, &end)| {
-                let frequency = end - start;
-                start = end;
-                (s, frequency)
-            })
+        let mut over = false;
+        self.entries.iter().map_while(move |&entry| {
+            if over {
+                return None;
+            }
+            over = entry & Self::LAST != 0;
+            let frequency = Self::end(entry) - start;
+            start = Self::end(entry);
+            Some((Self::symbol(entry), frequency as u16))
+        })
     }
 
     /// Cost of each symbol in 1/256 bit; of one that never occurs 20 bits.
@@ -169,35 +175,41 @@ impl Distribution {
 
     /// Writes a symbol; false when it has none of the range.
     fn put(&self, symbol: usize, coder: &mut Encoder<'_>) -> bool {
-        let names = self.symbols.iter().take(usize::from(self.count));
-        let Some(place) = names.map(|&s| usize::from(s)).position(|s| s == symbol) else {
-            return false;
-        };
-        if self.count > 1 {
-            let from = if place == 0 { 0 } else { self.ends[place - 1] };
-            coder.put(u32::from(from), u32::from(self.ends[place]), TOTAL_BITS);
+        let mut from = 0;
+        for (name, frequency) in self.pairs() {
+            let to = from + u32::from(frequency);
+            if usize::from(name) == symbol {
+                if to - from < TOTAL {
+                    coder.put(from, to, TOTAL_BITS);
+                }
+                return true;
+            }
+            from = to;
         }
-        true
+        false
     }
 
     /// Reads a symbol.
     #[inline(always)]
     fn take(&self, coder: &mut Decoder<'_>) -> u8 {
-        if self.count <= 1 {
-            return self.symbols[0];
+        let mut entry = self.entries[0];
+        if entry & Self::LAST != 0 {
+            return Self::symbol(entry);
         }
         let unit = coder.range >> TOTAL_BITS;
         let code = coder.code();
-        let mut place = 0;
         let mut from = 0;
-        let mut to = unit * u32::from(self.ends[0]);
-        while code >= to && place + 1 < usize::from(self.count) {
-            place += 1;
+        let mut to = unit * Self::end(entry);
+        let mut place = 1;
+        while code >= to && entry & Self::LAST == 0 {
             from = to;
-            to = unit * u32::from(self.ends[place]);
+            // The last of all entries has the mark.
+            entry = self.entries[place & (SYMBOLS - 1)];
+            to = unit * Self::end(entry);
+            place += 1;
         }
         coder.take(from, to - from);
-        self.symbols[place]
+        Self::symbol(entry)
     }
 }
 
@@ -244,7 +256,7 @@ impl Model {
         out.extend_from_slice(&self.far);
         out.extend_from_slice(&self.joint);
         for d in &self.distributions {
-            out.push(d.count);
+            out.push(d.pairs().count() as u8);
             for (symbol, frequency) in d.pairs() {
                 out.push(symbol);
                 pair(out, frequency);

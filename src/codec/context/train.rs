@@ -110,10 +110,12 @@ fn echoes(rows: &dyn Rows, sample: &[SampleBlock], first: usize, most: &[u16]) -
         usize::from(to.unwrap_or(0)) + 1,
     );
     let mut counts = vec![0u32; from * to];
+    let slots = rows.slots();
     for block in sample {
-        for (at, records) in (block.first..).step_by(64).zip(block.values.chunks(128)) {
+        let lines = block.values.chunks(2 * slots.len());
+        for (at, records) in (block.first..).step_by(slots.len()).zip(lines) {
             let row = rows.row(at);
-            let mut values = gather(records, 2, &row, most)?;
+            let mut values = gather(records, slots.clone(), &row, most)?;
             let second = values[1 - first];
             let links = &mut values[first];
             for (slot, value) in links.iter_mut().enumerate() {
@@ -173,19 +175,17 @@ fn count(
     blocks: &[SampleBlock],
     most: &[u16],
 ) -> Result<[Vec<u64>; 2]> {
-    let width = models.len();
+    let (width, slots) = (models.len(), rows.slots());
     let mut count = Count {
         values: [[0; 64]; 2],
         keys: [Vec::new(), Vec::new()],
     };
     for block in blocks {
         let mut past = [None; 2];
-        for (at, records) in (block.first..)
-            .step_by(64)
-            .zip(block.values.chunks(64 * width))
-        {
+        let lines = block.values.chunks(width * slots.len());
+        for (at, records) in (block.first..).step_by(slots.len()).zip(lines) {
             let row = rows.row(at);
-            count.values = gather(records, width, &row, most)?;
+            count.values = gather(records, slots.clone(), &row, most)?;
             walk_all(models, rows, &row, &mut past, &mut count);
         }
     }

@@ -26,6 +26,8 @@ pub(super) struct Engine<T> {
     /// The clusters' tables and bins, for decoding.
     pub(super) tables: Tables,
     pub(super) bins: Vec<[(u32, u32); SYMBOLS]>,
+    /// See [`level`].
+    level: Option<u32>,
     vector: bool,
 }
 
@@ -148,6 +150,7 @@ impl<T: Sample> Engine<T> {
     pub(super) fn new(model: Arc<Model>, shape: &Shape) -> Self {
         let width = shape.width();
         let stride = stride(width);
+        let level = level(model.spread, shape);
         let mut anchors = Vec::new();
         let mut anchor_facts = Vec::new();
         let none = vec![0; width];
@@ -157,7 +160,7 @@ impl<T: Sample> Engine<T> {
             anchors.resize(from + stride, T::default());
             let place = anchors.iter_mut().skip(from + LEFT);
             place.zip(row).for_each(|(to, &value)| *to = T::of(value));
-            anchor_facts.push(facts(row.iter().copied()));
+            anchor_facts.push(facts(row.iter().copied(), level));
         }
         #[cfg(target_arch = "x86_64")]
         let vector = super::predict_avx2::available();
@@ -174,6 +177,7 @@ impl<T: Sample> Engine<T> {
             anchors,
             anchor_facts,
             zeros: vec![0; stride],
+            level,
             vector,
             // Clusters have equally many symbols, so that this can't fail.
             tables: Tables::new(model.clusters.iter().map(|c| &c.table)).unwrap_or_default(),
@@ -237,7 +241,7 @@ impl<T: Sample> Engine<T> {
         let mask = available(&described, slot);
         let key = model.key(described.class, mask);
         let set_index = usize::from(model.set_of.get(key).copied().unwrap_or(0));
-        let anchor = usize::from(described.anchor).min(self.anchor_facts.len() - 1);
+        let anchor = self.anchor_of(&described);
         let anchor_facts = self.anchor_facts.get(anchor).copied().unwrap_or_default();
         let mut prepared = Prepared {
             set: set_index,
@@ -275,6 +279,16 @@ impl<T: Sample> Engine<T> {
         prepared
     }
 
+    #[inline(always)]
+    fn anchor_of(&self, described: &Slot) -> usize {
+        let anchor = described
+            .anchors
+            .get(self.model.anchoring)
+            .copied()
+            .unwrap_or(0);
+        usize::from(anchor).min(self.anchor_facts.len() - 1)
+    }
+
     /// Predicts a record's lanes.
     #[inline]
     pub(super) fn predict(&self, records: &mut Records<T>, prepared: &Prepared) {
@@ -295,6 +309,17 @@ impl<T: Sample> Engine<T> {
         let anchor_row = self
             .anchors
             .get(prepared.anchor * self.stride..)
+            .unwrap_or_default();
+        let base_anchor = match prepared
+            .reference(0)
+            .and_then(|base| records.slots.get(base))
+        {
+            Some(described) => self.anchor_of(described),
+            None => prepared.anchor,
+        };
+        let base_anchor = self
+            .anchors
+            .get(base_anchor * self.stride..)
             .unwrap_or_default();
         let Some(cell) = model.cells.get(prepared.cell) else {
             return;
@@ -330,6 +355,11 @@ impl<T: Sample> Engine<T> {
                 };
                 row.and_then(|row| row.first_chunk())
             };
+            let (Some(own), Some(of_base)) =
+                (window_of(anchor_row, from), window_of(base_anchor, from))
+            else {
+                continue;
+            };
             let (Some(first), Some(second)) = (residuals(0), residuals(1)) else {
                 continue;
             };
@@ -343,6 +373,7 @@ impl<T: Sample> Engine<T> {
                 count: prepared.count.max(1),
                 residuals: [first, second],
                 means: [mean(0), mean(1)],
+                anchors: [own, of_base],
                 spread: model.spread,
             };
             each(self, &inputs, cell, lanes);
@@ -425,7 +456,10 @@ impl<T: Sample> Engine<T> {
     /// Completes the record in `slot`, all of whose values are kept.
     #[inline]
     pub(super) fn complete(&self, records: &mut Records<T>, slot: usize) {
-        let mut found = facts(self.row(records, slot).iter().map(|&v| v.into()));
+        let mut found = facts(
+            self.row(records, slot).iter().map(|&v| v.into()),
+            self.level,
+        );
         let residuals = records
             .residuals
             .get(slot * self.stride + LEFT..)
@@ -573,8 +607,13 @@ pub(super) fn portable_available(described: &Slot, slot: usize) -> u16 {
     mask | u16::from(previous) << PREVIOUS
 }
 
-/// First value and mean of a row.
-fn facts(row: impl Iterator<Item = u32>) -> Facts {
+fn window_of<T>(row: &[T], from: usize) -> Option<Window<'_, T>> {
+    row.get(from..).and_then(|row| row.first_chunk())
+}
+
+/// First value and mean of a row; with `level`, the first value's highest bits
+/// instead of the mean.
+fn facts(row: impl Iterator<Item = u32>, level: Option<u32>) -> Facts {
     let mut found = Facts {
         first: u16::MAX,
         mean: 0,
@@ -582,6 +621,10 @@ fn facts(row: impl Iterator<Item = u32>) -> Facts {
     };
     let (mut sum, mut moment) = (0u64, 0u64);
     for (place, value) in row.enumerate() {
+        if let (0, Some(shift)) = (place, level) {
+            found.mean = (value >> shift).min(255) as u8;
+            return found;
+        }
         if value != 0 && found.first == u16::MAX {
             found.first = place as u16;
         }
@@ -590,4 +633,11 @@ fn facts(row: impl Iterator<Item = u32>) -> Facts {
     }
     found.mean = (moment / sum.max(1)).min(255) as u8;
     found
+}
+
+/// By how much the first value of a record that is no distribution is shifted
+/// to find its group.
+pub(super) fn level(spread: bool, shape: &Shape) -> Option<u32> {
+    let bits = shape.bits.first().map_or(0, |&bits| u32::from(bits));
+    (!spread).then(|| bits.saturating_sub(8))
 }

@@ -22,7 +22,7 @@ pub(super) const SYMBOLS: usize = 32;
 /// The most references of a set, the previous record included.
 pub(super) const MAX_REFERENCES: usize = 16;
 /// The most features of a prediction.
-pub(super) const MAX_FEATURES: usize = 5 + 3 * (MAX_REFERENCES - 1) + 2;
+pub(super) const MAX_FEATURES: usize = 6 + 3 * (MAX_REFERENCES - 1) + 1;
 /// Modes of a record.
 pub(super) const MODES: usize = 4;
 /// The bit of a mask that stands for the previous record.

@@ -49,7 +49,7 @@ impl Set {
     /// Features of a prediction from these references.
     pub(super) fn features(&self, spread: bool) -> usize {
         let others = self.count.saturating_sub(1);
-        if spread { 5 + 3 * others } else { 1 + others }
+        if spread { 6 + 3 * others } else { 2 + others }
     }
 }
 
@@ -125,6 +125,8 @@ pub(super) struct Model {
     /// A record belongs to group g when its base's mean is below `thresholds[g]`
     /// and not below the one before.
     pub(super) thresholds: Vec<u8>,
+    /// Which of [`Slot::anchors`](crate::codec::Slot::anchors) is used.
+    pub(super) anchoring: usize,
     /// Values of the anchors' rows, one row after the other.
     pub(super) anchors: Vec<u32>,
     /// The sets; the first one has no reference.

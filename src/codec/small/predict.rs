@@ -53,6 +53,8 @@ pub(super) struct Inputs<'a, T> {
     pub(super) residuals: [Window<'a, u16>; 2],
     /// Mean magnitude of each one's residuals.
     pub(super) means: [u16; 2],
+    /// Mean records of the record's own anchor and of its base's.
+    pub(super) anchors: [Window<'a, T>; 2],
     /// Whether neighbouring values are features.
     pub(super) spread: bool,
 }
@@ -93,6 +95,8 @@ pub(super) fn features<T: Sample>(
     let [base, others @ ..] = &inputs.rows;
     let here = at(base, lane + 2);
     push(-(here >> 1));
+    let [own_anchor, base_anchor] = inputs.anchors;
+    push(at(own_anchor, lane + 2) - at(base_anchor, lane + 2));
     if inputs.spread {
         for place in [lane + 1, lane + 3, lane, lane + 4] {
             push(at(base, place) - here);

@@ -49,6 +49,11 @@ fn vector_window(inputs: &Inputs<'_, u16>, cell: &Cell, out: &mut Lanes) {
     let plain = load(base, 2);
     let zero = _mm256_setzero_si256();
     push(_mm256_sub_epi16(zero, _mm256_srli_epi16::<1>(plain)));
+    let [own_anchor, base_anchor] = inputs.anchors;
+    push(_mm256_subs_epi16(
+        signed(own_anchor, 2),
+        signed(base_anchor, 2),
+    ));
     if inputs.spread {
         push(_mm256_subs_epi16(before, here));
         push(_mm256_subs_epi16(after, here));

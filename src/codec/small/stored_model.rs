@@ -25,6 +25,7 @@ pub(super) fn write(model: &Model, shape: &Shape) -> Vec<u8> {
         out.extend(total.to_le_bytes());
     }
     let rows = model.anchors.len() / shape.width().max(1);
+    out.push(model.anchoring as u8);
     out.extend((rows as u32).to_le_bytes());
     let mut before = vec![0; shape.width()];
     for row in model.anchors.chunks_exact(shape.width().max(1)) {
@@ -105,6 +106,10 @@ pub(super) fn read(bytes: &[u8], shape: &Shape) -> Result<Model> {
     if total == Some(0) {
         return Err(from.wrong("a total of 0"));
     }
+    let [anchoring] = from.array()?;
+    if anchoring > 1 {
+        return Err(from.wrong("another anchoring than 0 or 1"));
+    }
     let anchors = read_anchors(&mut from, shape)?;
     let count = usize::from(u16::from_le_bytes(from.array()?));
     if count == 0 {
@@ -133,6 +138,7 @@ pub(super) fn read(bytes: &[u8], shape: &Shape) -> Result<Model> {
         kinds,
         classes,
         thresholds,
+        anchoring: usize::from(anchoring),
         anchors,
         sets,
         cells,

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::contexts::Counts;
-use super::engine::{Engine, Feedback, Prepared, Records, available, rounded};
+use super::engine::{Engine, Feedback, Prepared, Records, available, level, rounded};
 use super::layout::{
     FRACTION, LANES, MAX_FEATURES, MODES, SCALES, WEIGHT_BITS, dynamic_class, split, symbol_class,
 };
@@ -37,13 +37,15 @@ pub(super) fn train<T: Sample>(
 ) -> Result<Model> {
     let width = shape.width();
     let (spread, total) = kind(shape, sample);
+    let (anchoring, anchors) = anchors(width, plan, sample);
     let mut model = Model {
         spread,
         total,
         kinds: plan.kinds(),
         classes: plan.classes(),
         thresholds: Vec::new(),
-        anchors: anchors(width, plan, sample),
+        anchoring,
+        anchors,
         sets: vec![Set::new(0, 0)],
         cells: Vec::new(),
         set_of: vec![0; plan.classes() << (plan.kinds() + 1)],
@@ -53,9 +55,9 @@ pub(super) fn train<T: Sample>(
     };
     choose_sets(&mut model, width, plan, sample);
     fill_cells(&mut model);
+    model.thresholds = thresholds(width, level(spread, shape), sample);
+    fill_cells(&mut model);
     if spread {
-        model.thresholds = thresholds(width, sample);
-        fill_cells(&mut model);
         margins::<T>(&mut model, shape, plan, sample);
     }
     let mut trainer = Trainer::<T> {
@@ -100,22 +102,40 @@ fn kind(shape: &Shape, sample: &[SampleBlock]) -> (bool, Option<u32>) {
     }
 }
 
-/// Mean record of each anchor; of an anchor without samples the one before.
-fn anchors(width: usize, plan: &dyn Plan, sample: &[SampleBlock]) -> Vec<u32> {
-    let count = if plan.anchors() * width > 1 << 17 {
-        1
+/// Mean record of each anchor, by the anchoring that tells more of records.
+fn anchors(width: usize, plan: &dyn Plan, sample: &[SampleBlock]) -> (usize, Vec<u32>) {
+    let [one, other] = [0, 1].map(|anchoring| anchored(width, plan, sample, anchoring));
+    if other.0 < one.0 {
+        (1, other.1)
     } else {
-        plan.anchors()
-    };
+        (0, one.1)
+    }
+}
+
+/// Mean record of each anchor, of an anchor without samples that of the one
+/// before; and the squared error that remains.
+fn anchored(
+    width: usize,
+    plan: &dyn Plan,
+    sample: &[SampleBlock],
+    anchoring: usize,
+) -> (f64, Vec<u32>) {
+    let count = plan.anchors()[anchoring];
+    let count = if count * width > 1 << 18 { 1 } else { count };
     let mut sums = vec![0u64; count * width];
+    let mut squares = 0.0;
     let mut records = vec![0u64; count];
     let mut slots = Vec::new();
     for block in sample {
         slots.resize(block.values.len() / width, Slot::default());
         plan.describe(block.first, &mut slots);
         for (record, slot) in block.values.chunks_exact(width).zip(&slots) {
-            let anchor = usize::from(slot.anchor).min(count - 1);
+            let anchor = usize::from(slot.anchors[anchoring]).min(count - 1);
             records[anchor] += 1;
+            squares += record
+                .iter()
+                .map(|&v| f64::from(v) * f64::from(v))
+                .sum::<f64>();
             let sums = sums[anchor * width..].iter_mut();
             sums.zip(record).for_each(|(sum, &v)| *sum += u64::from(v));
         }
@@ -124,14 +144,14 @@ fn anchors(width: usize, plan: &dyn Plan, sample: &[SampleBlock]) -> Vec<u32> {
     for (sums, &records) in sums.chunks_exact(width).zip(&records) {
         if records == 0 && rows.len() >= width {
             rows.extend_from_within(rows.len() - width..);
-        } else {
-            rows.extend(
-                sums.iter()
-                    .map(|sum| ((sum + records / 2) / records.max(1)) as u32),
-            );
+            continue;
+        }
+        for &sum in sums {
+            rows.push(((sum + records / 2) / records.max(1)) as u32);
+            squares -= sum as f64 * sum as f64 / records.max(1) as f64;
         }
     }
-    rows
+    (squares, rows)
 }
 
 /// Chooses the sets of references that are common, and for each combination
@@ -176,12 +196,15 @@ fn choose_sets(model: &mut Model, width: usize, plan: &dyn Plan, sample: &[Sampl
     }
 }
 
-/// Quartiles of the records' means.
-fn thresholds(width: usize, sample: &[SampleBlock]) -> Vec<u8> {
+/// Quantiles of the records' means.
+fn thresholds(width: usize, level: Option<u32>, sample: &[SampleBlock]) -> Vec<u8> {
     let mut means: Vec<u8> = sample
         .iter()
         .flat_map(|block| block.values.chunks_exact(width))
         .map(|record| {
+            if let Some(shift) = level {
+                return (record[0] >> shift).min(255) as u8;
+            }
             let sum: u64 = record.iter().map(|&v| u64::from(v)).sum();
             let moment: u64 = record
                 .iter()
@@ -195,6 +218,7 @@ fn thresholds(width: usize, sample: &[SampleBlock]) -> Vec<u8> {
     let parts = match means.len() {
         0..20_000 => 1,
         20_000..100_000 => 2,
+        _ if level.is_some() => 8,
         _ => 4,
     };
     let mut found: Vec<u8> = (1..parts)

@@ -128,7 +128,10 @@ impl Kings {
     }
 
     /// From the parameters in a file.
-    pub(super) fn from_params(params: &Properties) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for parameters that the numbering does not allow.
+    pub fn from_params(params: &Properties) -> Result<Self> {
         let (men, sides) = men_and_sides(params)?;
         let segments = required(params, "segments")?;
         let pawns = men.iter().any(|m| m.squares() == 48);

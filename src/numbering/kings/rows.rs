@@ -1,5 +1,5 @@
-//! What is known of 64 consecutive numbers, a row: the placements of the last
-//! man with all others fixed.
+//! What is known of a row of numbers: the placements of the last man with all
+//! others fixed, a slot for each of the 64 squares.
 //!
 //! Which squares stand for positions, which of them resemble each other, and
 //! which the last man's moves connect, follows from the geometry of the men.
@@ -102,6 +102,13 @@ impl Fixed<'_> {
 }
 
 impl Rows for Kings {
+    fn slots(&self) -> std::ops::Range<usize> {
+        match self.men.last() {
+            Some(man) if man.kind == Kind::Pawn => 8..56,
+            _ => 0..64,
+        }
+    }
+
     fn first_value(&self) -> usize {
         let last = self.men[self.men.len() - 1];
         match self.sides.list() {

@@ -95,7 +95,10 @@ impl Tight {
     }
 
     /// From the parameters in a file.
-    pub(in crate::numbering) fn from_params(params: &Properties) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for parameters that the numbering does not allow.
+    pub fn from_params(params: &Properties) -> Result<Self> {
         let (men, sides) = men_and_sides(params)?;
         super::blame_file(Self::from_men(men, sides))
     }

@@ -131,22 +131,34 @@ impl<'a, A: Arithmetic> Layers<'a, A> {
             }),
             with_rows,
         };
-        let packed = rows
-            .par_chunks_mut(CHUNK)
-            .zip(moves.par_chunks_mut(CHUNK))
-            .zip(repeated.par_chunks_mut(CHUNK * 6))
-            .enumerate()
-            .map(|(i, ((rows, moves), repeated))| {
-                view.chunk(
-                    i * CHUNK,
-                    Out {
-                        rows,
-                        moves,
-                        repeated,
-                    },
-                )
-            })
-            .collect();
+        let packed = if count <= CHUNK {
+            // Not worth waking other threads for.
+            let (rows, moves, repeated) = (&mut rows[..], &mut moves[..], &mut repeated[..]);
+            vec![view.chunk(
+                0,
+                Out {
+                    rows,
+                    moves,
+                    repeated,
+                },
+            )]
+        } else {
+            rows.par_chunks_mut(CHUNK)
+                .zip(moves.par_chunks_mut(CHUNK))
+                .zip(repeated.par_chunks_mut(CHUNK * 6))
+                .enumerate()
+                .map(|(i, ((rows, moves), repeated))| {
+                    view.chunk(
+                        i * CHUNK,
+                        Out {
+                            rows,
+                            moves,
+                            repeated,
+                        },
+                    )
+                })
+                .collect()
+        };
         self.rows[row_buffer] = rows;
         self.moves[best_buffer] = moves;
         self.repeated[best_buffer] = repeated;

@@ -50,7 +50,7 @@ impl<'a, const B: usize> Solver<'a, B> {
     pub(crate) fn new(side: &'a Side) -> Self {
         let tiles = side.len().div_ceil(TILE);
         let columns = (0..tiles)
-            .map(|tile| vec![Block::all(0); Self::columns_of(&side.starts, tile) * TILE_BLOCKS])
+            .map(|tile| Vec::with_capacity(Self::columns_of(&side.starts, tile) * TILE_BLOCKS))
             .collect();
         Solver {
             side,
@@ -70,9 +70,15 @@ impl<'a, const B: usize> Solver<'a, B> {
     /// pip count.
     pub(crate) fn bytes(starts: &[u32]) -> u64 {
         let n = starts[starts.len() - 1] as usize;
-        let columns: usize = (0..n.div_ceil(TILE))
-            .map(|tile| Self::columns_of(starts, tile) * TILE_BLOCKS)
-            .sum();
+        // Columns come as layers are solved, and a tile's go when its last
+        // position is passed. (Capacity is reserved, but not touched before.)
+        let alive = |pips: usize| {
+            let first = starts[pips] as usize / TILE;
+            let columns = (first..n.div_ceil(TILE))
+                .map(|tile| Self::columns_of(starts, tile).min(starts[pips + 1] as usize));
+            columns.sum::<usize>() * TILE_BLOCKS
+        };
+        let columns = (0..starts.len() - 1).map(alive).max().unwrap_or(0);
         let widest = starts
             .windows(2)
             .map(|pair| (pair[1] - pair[0]) as usize)
@@ -103,7 +109,22 @@ impl<'a, const B: usize> Solver<'a, B> {
         }
         self.solve_rows(pips, &mut solved.rows);
         self.solve_columns(pips, &mut solved.columns);
+        self.forget(pips);
         solved
+    }
+
+    /// Makes room in a tile for the columns of a layer.
+    fn make_room(side: &Side, pips: usize, tile: usize, columns: &mut Vec<Block<B>>) {
+        let needed = Self::columns_of(&side.starts, tile).min(side.layer(pips).end);
+        columns.resize(needed * TILE_BLOCKS, Block::all(0));
+    }
+
+    /// Frees the tiles whose positions have all been solved as rows.
+    fn forget(&mut self, pips: usize) {
+        let passed = self.side.layer(pips).end / TILE;
+        for tile in &mut self.columns[..passed] {
+            *tile = Vec::new();
+        }
     }
 
     /// Takes a layer over that was solved before.
@@ -114,24 +135,25 @@ impl<'a, const B: usize> Solver<'a, B> {
         if us.is_empty() {
             return;
         }
+        let side = self.side;
         let tiles = self.columns[first..]
             .par_iter_mut()
             .zip(columns.par_chunks(tile_bytes));
-        tiles.for_each(|(tile, bytes)| {
-            for (u, us) in us.clone().enumerate() {
-                let Some(blocks) = tile.get_mut(us * TILE_BLOCKS..(us + 1) * TILE_BLOCKS) else {
-                    return;
-                };
+        tiles.enumerate().for_each(|(i, (tile, bytes))| {
+            Self::make_room(side, pips, first + i, tile);
+            let columns = tile.chunks_exact_mut(TILE_BLOCKS).skip(us.start);
+            for (u, blocks) in columns.take(us.len()).enumerate() {
                 for (i, block) in blocks.iter_mut().enumerate() {
                     let mut equities = Block::all(0);
                     for lane in 0..LANES {
-                        let at = ((i * LANES + lane) * us_len(&self.side, pips) + u) * Self::RECORD;
+                        let at = ((i * LANES + lane) * us.len() + u) * Self::RECORD;
                         unstored(&mut equities, lane, &bytes[at..at + Self::RECORD]);
                     }
                     *block = seen(&equities);
                 }
             }
         });
+        self.forget(pips);
     }
 
     fn solve_rows(&mut self, pips: usize, out: &mut [u8]) {
@@ -221,6 +243,7 @@ impl<'a, const B: usize> Solver<'a, B> {
             .zip(out.par_chunks_mut(us.len() * TILE * Self::RECORD))
             .enumerate()
             .for_each(|(i, (columns, out))| {
+                Self::make_room(side, pips, first + i, columns);
                 run(|| Self::columns_of_tile(side, rows, pips, first + i, columns, out));
             });
     }
@@ -258,10 +281,6 @@ impl<'a, const B: usize> Solver<'a, B> {
             }
         }
     }
-}
-
-fn us_len(side: &Side, pips: usize) -> usize {
-    side.layer(pips).len()
 }
 
 /// Runs the same code with the best instructions that the processor has.

@@ -1,0 +1,206 @@
+//! Many records at once: batches, ranges, and the whole table in order.
+
+use super::column::ColumnReader;
+use super::{DIRECT_COLUMNS, Reader};
+use crate::Result;
+use crate::table::Records;
+
+/// Records whose bytes are asked for before the first is decoded.
+const BATCH_AHEAD: usize = 32;
+/// Records that [`Chunks`] reads at a time, roughly, and their values at most.
+const CHUNK_RECORDS: u64 = 4096;
+const CHUNK_VALUES: u64 = 4 << 20;
+
+impl Reader {
+    /// Looks up many records, in any order: `out` takes them one after the
+    /// other, in the order of `numbers`. What lies in memory is asked for some
+    /// records ahead; otherwise blocks are visited in order, each once.
+    /// Errors: as [`Reader::get`].
+    pub fn get_batch(&self, numbers: &[u64], out: &mut [u32]) -> Result<()> {
+        if out.len() != numbers.len() * self.width {
+            return Err(self.width_error(out.len(), numbers.len() * self.width));
+        }
+        if let Some(bytes) = self.source.bytes()
+            && self.direct
+        {
+            let parts = numbers.chunks(BATCH_AHEAD);
+            for (numbers, out) in parts.zip(out.chunks_mut(BATCH_AHEAD * self.width)) {
+                self.get_batch_direct(numbers, bytes, out)?;
+            }
+            return Ok(());
+        }
+        for &number in numbers {
+            self.check_number(number)?;
+        }
+        let mut order: Vec<usize> = (0..numbers.len()).collect();
+        order.sort_unstable_by_key(|&i| numbers[i]);
+        let mut at = 0;
+        for column in &self.columns {
+            self.get_batch_sorted(column, at, numbers, &order, out)?;
+            at += column.width;
+        }
+        Ok(())
+    }
+
+    /// Some records from a source in memory: all places first, then all values.
+    fn get_batch_direct(&self, numbers: &[u64], bytes: &[u8], out: &mut [u32]) -> Result<()> {
+        let mut places = [[None; DIRECT_COLUMNS]; BATCH_AHEAD];
+        for (&number, places) in numbers.iter().zip(&mut places) {
+            self.check_number(number)?;
+            if !self.locate_all(number, bytes, places) {
+                return self.get(number, &mut out[..self.width]);
+            }
+        }
+        let records = out.chunks_exact_mut(self.width);
+        for ((&number, places), record) in numbers.iter().zip(&places).zip(records) {
+            if !self.decode_all(places, bytes, record) {
+                self.get(number, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One column of many records, `order` being that of their numbers.
+    fn get_batch_sorted(
+        &self,
+        column: &ColumnReader,
+        at: usize,
+        numbers: &[u64],
+        order: &[usize],
+        out: &mut [u32],
+    ) -> Result<()> {
+        let mut block = Vec::new();
+        let mut held = None;
+        for &i in order {
+            let record = &mut out[i * self.width + at..][..column.width];
+            let Some(place) = column.grid.place(numbers[i]) else {
+                record.copy_from_slice(&column.column.elsewhere);
+                continue;
+            };
+            if held != Some(place.block) {
+                block.resize(place.count * column.width, 0);
+                self.decode_block(column, place, &mut block)?;
+                held = Some(place.block);
+            }
+            record.copy_from_slice(&block[place.slot * column.width..][..column.width]);
+        }
+        Ok(())
+    }
+
+    /// All records in number order, some thousand at a time.
+    pub fn chunks(&self) -> Chunks<'_> {
+        let unit = self.columns.iter().map(|c| c.grid.size).max().unwrap_or(1);
+        Chunks {
+            reader: self,
+            next: 0,
+            step: (unit * CHUNK_RECORDS.div_ceil(unit))
+                .min(CHUNK_VALUES / self.width.max(1) as u64),
+        }
+    }
+
+    /// One column of the records from `first` on, `width` values apart in `out`.
+    fn read_column(
+        &self,
+        column: &ColumnReader,
+        first: u64,
+        at: usize,
+        out: &mut [u32],
+    ) -> Result<()> {
+        let end = first + (out.len() / self.width) as u64;
+        let alone = self.columns.len() == 1;
+        let mut block = Vec::new();
+        let mut number = first;
+        while number < end {
+            let skip = (number - first) as usize * self.width;
+            let Some(place) = column.grid.place(number) else {
+                let until = if number < column.grid.first {
+                    column.grid.first.min(end)
+                } else {
+                    end
+                };
+                for record in out[skip..]
+                    .chunks_exact_mut(self.width)
+                    .take((until - number) as usize)
+                {
+                    record[at..at + column.width].copy_from_slice(&column.column.elsewhere);
+                }
+                number = until;
+                continue;
+            };
+            let take = (place.count - place.slot).min((end - number) as usize);
+            if alone && place.slot == 0 {
+                self.decode_block(column, place, &mut out[skip..][..take * self.width])?;
+            } else {
+                block.resize((place.slot + take) * column.width, 0);
+                self.decode_block(column, place, &mut block)?;
+                let records = block.chunks_exact(column.width).skip(place.slot);
+                for (to, from) in out[skip..].chunks_exact_mut(self.width).zip(records) {
+                    to[at..at + column.width].copy_from_slice(from);
+                }
+            }
+            number += take as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Records for Reader {
+    fn len(&self) -> u64 {
+        self.schema.positions
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn read(&self, first: u64, out: &mut [u32]) -> Result<()> {
+        if !out.len().is_multiple_of(self.width) {
+            return Err(self.width_error(out.len(), out.len().next_multiple_of(self.width)));
+        }
+        let count = (out.len() / self.width) as u64;
+        if count == 0 {
+            return Ok(());
+        }
+        self.check_number(first)?;
+        self.check_number(first.saturating_add(count - 1))?;
+        let mut at = 0;
+        for column in &self.columns {
+            self.read_column(column, first, at, out)?;
+            at += column.width;
+        }
+        Ok(())
+    }
+}
+
+/// Consecutive records of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Number of the first record.
+    pub first: u64,
+    /// Raw values of the records, one after the other.
+    pub values: Vec<u32>,
+}
+
+/// Iterator over a whole table; see [`Reader::chunks`].
+#[derive(Debug)]
+pub struct Chunks<'a> {
+    reader: &'a Reader,
+    next: u64,
+    step: u64,
+}
+
+impl Iterator for Chunks<'_> {
+    type Item = Result<Chunk>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let count = self.step.min(self.reader.len() - self.next);
+        if count == 0 {
+            return None;
+        }
+        let first = self.next;
+        self.next += count;
+        let mut values = vec![0; count as usize * self.reader.width];
+        let read = self.reader.read(first, &mut values);
+        Some(read.map(|()| Chunk { first, values }))
+    }
+}
