@@ -30,6 +30,10 @@ use two_sided::TwoSided;
 /// Values of a distribution, at most: tables of many points need more than 32.
 const MOST_ROLLS: usize = 48;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/engine.md")]
+struct Documentation;
+
 /// Chequers of a side that can still lose a gammon.
 const ALL_CHEQUERS: u8 = 15;
 

@@ -32,6 +32,9 @@ enum Layout {
     },
 }
 
+/// Bits of a chance, at most, so that the sums of a race cannot overflow.
+const MOST_BITS: u8 = 24;
+
 /// Values of a record that is read whole, at most.
 const WIDEST: usize = 2 * MOST_ROLLS;
 
@@ -206,6 +209,7 @@ fn find<'a>(schema: &'a Schema, name: &str) -> Option<(usize, &'a Field, usize)>
         for field in &column.fields {
             let fits = field.kind == Kind::Unsigned
                 && (1..=MOST_ROLLS).contains(&(field.count as usize))
+                && field.bits <= MOST_BITS
                 && field.bias == 0
                 && field.maximum > 0;
             if field.name == name && fits {

@@ -25,7 +25,7 @@ pub struct Rolls {
 pub(super) fn evaluate(us: &Distribution, them: &Distribution, pips: [u32; 2]) -> Evaluation {
     let (mut ours, mut theirs) = (Sums::default(), Sums::default());
     let mut ahead = 0;
-    let rolls = us.rolls.max(them.rolls).clamp(1, MOST_ROLLS);
+    let rolls = needed(us, them);
     for (&a, &b) in us.win[1..rolls].iter().zip(&them.win[1..rolls]).rev() {
         theirs.add(b);
         ours.add(a);
@@ -38,14 +38,16 @@ pub(super) fn evaluate(us: &Distribution, them: &Distribution, pips: [u32; 2]) -
     let win = (ahead as f64 / (us.win_unit * them.win_unit)).min(1.0);
     let win_gammon = match them.gammon {
         Gammon::Safe => Some(0.0),
-        Gammon::Known(unit) => Some(before(&us.win, &them.first, 0) as f64 / (us.win_unit * unit)),
+        Gammon::Known(unit) => {
+            Some(before(&us.win[..rolls], &them.first[..rolls], 0) as f64 / (us.win_unit * unit))
+        }
         Gammon::Unknown => None,
     };
     // When they leave on roll i, we have had i rolls and need i + 1 or more.
     let lose_gammon = match us.gammon {
         Gammon::Safe => Some(0.0),
         Gammon::Known(unit) => {
-            Some(before(&them.win, &us.first, 1) as f64 / (them.win_unit * unit))
+            Some(before(&them.win[..rolls], &us.first[..rolls], 1) as f64 / (them.win_unit * unit))
         }
         Gammon::Unknown => None,
     };
@@ -59,6 +61,22 @@ pub(super) fn evaluate(us: &Distribution, them: &Distribution, pips: [u32; 2]) -
         rolls: Some([ours.rolls(pips[0]), theirs.rolls(pips[1])]),
         ..Evaluation::UNKNOWN
     }
+}
+
+/// How many rolls have to be looked at, found eight at a time: after them both
+/// sides are off, and so is their first chequer.
+#[inline]
+fn needed(us: &Distribution, them: &Distribution) -> usize {
+    let mut rolls = us.rolls.max(them.rolls).clamp(1, MOST_ROLLS);
+    while rolls > 8 {
+        let last = rolls - 8..rolls;
+        let pairs = us.win[last.clone()].iter().zip(&them.win[last]);
+        if pairs.fold(0, |any, (&a, &b)| any | a | b) != 0 {
+            break;
+        }
+        rolls -= 8;
+    }
+    rolls
 }
 
 /// Sums over a distribution `p`, from the last roll down to the first.
@@ -102,7 +120,7 @@ impl Sums {
 /// Pairs in which `a` leaves on a roll `i` and `b` needs `i + lead` or more;
 /// `lead` is 0 or 1.
 #[inline]
-fn before(a: &[u32; MOST_ROLLS], b: &[u32; MOST_ROLLS], lead: usize) -> u64 {
+fn before(a: &[u32], b: &[u32], lead: usize) -> u64 {
     let (mut later, mut sum) = (0, 0);
     for (&a, &b) in a.iter().zip(b).rev() {
         let needed = later;
@@ -148,9 +166,12 @@ mod tests {
     proptest! {
         #[test]
         fn chances_are_those_of_counting_all_pairs(
-            a in chances(), b in chances(),
-            c in chances(), d in chances(),
+            a in chances(), b in chances(), c in chances(), d in chances(), cut in 1..MOST_ROLLS,
         ) {
+            let [a, b, c, d] = [a, b, c, d].map(|mut x| {
+                x[cut..].fill(0);
+                x
+            });
             let total = |x: &[u32; MOST_ROLLS]| f64::from(x.iter().sum::<u32>());
             let us = distribution_of(a, b);
             let them = distribution_of(d, c);
