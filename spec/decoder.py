@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A plain reader of endtable tables, written from FORMAT.md alone.
+"""A plain reader of endtable tables, written from FORMAT.md and small.md alone.
 
 It is made to be read beside the specification and to check other readers, not
 to be fast. It needs Python 3.9 and nothing else, except `lz4` and `zstandard`
@@ -227,7 +227,7 @@ def bits_at(data, bit, width):
 # --- Codecs (section 11): payload -> list of records -------------------------
 
 
-def decode_stored(column, payload, count):
+def decode_stored(column, payload, count, _first, _describe):
     sizes = [value_bytes(bits) for bits in column.bits]
     need("B-3", len(payload) == count * sum(sizes), "wrong length of a block")
     cursor = Cursor(payload, "B-3")
@@ -255,7 +255,7 @@ def decode_planes(column, planes, count):
     return records
 
 
-def decode_lz4(column, payload, count):
+def decode_lz4(column, payload, count, _first, _describe):
     import lz4.block
 
     length = count * sum(value_bytes(bits) for bits in column.bits)
@@ -266,7 +266,7 @@ def decode_lz4(column, payload, count):
     return decode_planes(column, planes, count)
 
 
-def decode_zstd(column, payload, count):
+def decode_zstd(column, payload, count, _first, _describe):
     import zstandard
 
     dictionary = column.codec_parameters.get("dictionary", b"")
@@ -282,7 +282,7 @@ def decode_zstd(column, payload, count):
     return decode_planes(column, planes, count)
 
 
-def decode_packed(column, payload, count):
+def decode_packed(column, payload, count, _first, _describe):
     cursor = Cursor(payload, "P-1")
     first, active = cursor.number(2), cursor.number(2)
     need("P-2", first + active <= column.width, "the table covers too many values")
@@ -304,11 +304,380 @@ def decode_packed(column, payload, count):
     return records
 
 
+# --- Codec `small` (small.md) ------------------------------------------------
+
+
+def clamp(x, low, high):
+    return max(low, min(high, x))
+
+
+def log2(x):
+    return x.bit_length() - 1
+
+
+def signed32(x):
+    return (x + 2**31) % 2**32 - 2**31
+
+
+class AliasTable:
+    """A table of rANS: what each of its 4096 slots means (section 3)."""
+
+    def __init__(self, frequencies):
+        need("small-1", sum(frequencies) == 4096, "frequencies do not sum to 4096")
+        self.frequencies, n = frequencies, len(frequencies)
+        c = self.size = 4096 // n
+        left, placed = list(frequencies), [0] * n
+        small = [s for s in reversed(range(n)) if left[s] < c]
+        large = [s for s in reversed(range(n)) if left[s] >= c]
+        # For each bucket: its own share, own first index, other symbol, its first index.
+        self.buckets = [None] * n
+        while small:
+            a, b = small.pop(), large[-1]
+            self.buckets[a] = (left[a], placed[a], b, placed[b])
+            placed[a] += left[a]
+            placed[b] += c - left[a]
+            left[b] -= c - left[a]
+            left[a] = 0
+            if left[b] < c:
+                small.append(large.pop())
+        for a in large:
+            self.buckets[a] = (c, placed[a], a, 0)
+
+    def slot(self, slot):
+        bucket, low = divmod(slot, self.size)
+        own, first, other, other_first = self.buckets[bucket]
+        if low < own:
+            return bucket, first + low
+        return other, other_first + low - own
+
+
+class Rans:
+    def __init__(self, payload):
+        need("RANS-3", len(payload) >= 4, "no room for the state")
+        self.payload, self.state = payload, int.from_bytes(payload[:4], "little")
+        self.at, self.raw_bits = 4, 0
+
+    def symbol(self, table):
+        symbol, index = table.slot(self.state % 4096)
+        self.state = (table.frequencies[symbol] * (self.state >> 12) + index) % 2**32
+        if self.state < 2**16:
+            word = int.from_bytes(self.payload[self.at : self.at + 2], "little")
+            self.state, self.at = self.state << 16 | word, self.at + 2
+        return symbol
+
+    def raw(self, n):
+        value = 0
+        for i in range(n):
+            place = len(self.payload) - 1 - self.raw_bits // 8
+            byte = self.payload[place] if place >= 0 else 0
+            value |= (byte >> self.raw_bits % 8 & 1) << i
+            self.raw_bits += 1
+        return value
+
+    def end(self):
+        length = self.at + (self.raw_bits + 7) // 8
+        whole = self.state == 2**16 and length == len(self.payload)
+        need("RANS-4", whole, "the payload does not end with its last record")
+
+
+BIN_FIRST = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 40, 72, 200]
+BIN_BITS = [0] * 8 + [1, 1, 2, 3, 4, 5, 7, 32]
+
+
+def half_log(x):
+    """Twice the logarithm of a number, and the bit below its highest one."""
+    return 2 * log2(x) + (x >> (log2(x) - 1) & 1 if x > 1 else 0)
+
+
+def dynamic_class(magnitude):
+    if magnitude < 4:
+        return magnitude
+    return half_log(magnitude) if magnitude < 16 else min(log2(magnitude) + 4, 14)
+
+
+class SmallModel:
+    """Section 2."""
+
+    def __init__(self, column):
+        data = column.codec_parameters.get("model")
+        need("small-1", type(data) is bytes, "the codec has no model")
+        c = Cursor(data, "small-1")
+        flags = c.number(1)
+        self.spread, has_total = bool(flags & 1), bool(flags & 2)
+        self.kinds, self.classes = c.number(1), c.number(1)
+        self.thresholds = [c.number(1) for _ in range(c.number(1))]
+        self.total = c.number(4) if has_total else None
+        self.anchoring = c.number(1)
+        self.anchors, row = [], [0] * column.width
+        for _ in range(c.number(4)):
+            row = [before + self.varint(c) for before in row]
+            self.anchors.append(row)
+        self.anchors = self.anchors or [row]
+        self.sets = [(c.number(2), c.number(1)) for _ in range(c.number(2))]
+        groups = len(self.thresholds) + 1
+        self.cells = [[self.cell(c, mask) for _ in range(groups)] for mask, _ in self.sets]
+        self.keys = {}
+        for _ in range(c.number(4)):
+            key = c.number(4)
+            self.keys[key] = c.number(2)
+        self.clusters = []
+        for _ in range(c.number(1)):
+            shift = c.number(1)
+            self.clusters.append((shift, AliasTable([c.number(2) for _ in range(32)])))
+        self.contexts = [c.take(16) for _ in range(128)]
+        self.modes = [AliasTable([c.number(2) for _ in range(4)]) for _ in range(4)]
+        c.end()
+
+    @staticmethod
+    def varint(cursor):
+        value, shift = 0, 0
+        while True:
+            byte = cursor.number(1)
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 128:
+                break
+        return value >> 1 if value % 2 == 0 else -(value + 1 >> 1)
+
+    def cell(self, c, mask):
+        others = max(bin(mask).count("1") - 1, 0)
+        features = 6 + 3 * others if self.spread else 2 + others
+        first, end = c.number(1), c.number(1)
+        need("small-1", first <= end <= 16, "impossible lanes")
+        weights = [[0] * 16 for _ in range(features)]
+        for row in weights:
+            row[first:end] = [c.signed(2) for _ in range(first, end)]
+        feedback = [[0] * 4 for _ in range(16)]
+        feedback[first:end] = [[c.signed(2) for _ in range(4)] for _ in range(first, end)]
+        return weights, feedback, [c.signed(2) for _ in range(10)]
+
+
+class SmallRow:
+    """The values of a record or an anchor, with what later ones ask of it."""
+
+    def __init__(self, values, magnitudes, model, bits):
+        self.values, self.magnitudes = values, magnitudes
+        self.first = next((i for i, v in enumerate(values) if v), 65535)
+        mean = values[0] >> max(bits[0] - 8, 0)
+        if model.spread:
+            mean = sum(i * v for i, v in enumerate(values)) // max(sum(values), 1)
+        self.mean = min(mean, 255)
+
+    def __getitem__(self, i):
+        return self.values[i] if 0 <= i < len(self.values) else 0
+
+    def magnitude(self, i):
+        return self.magnitudes[i] if 0 <= i < len(self.magnitudes) else 0
+
+
+def decode_small(column, payload, count, first, describe):
+    if not hasattr(column, "small_model"):
+        column.small_model = SmallModel(column)
+    model, width = column.small_model, column.width
+    rans = Rans(payload)
+    with_modes, free = rans.raw(1), rans.raw(1)
+    total = None if free else model.total
+    zeros, mode, rows, anchors = [0] * width, 0, [], []
+    for slot in range(count):
+        back, own_anchors, group_class = describe(first + slot)
+        # References (section 4).
+        available = {k for k in range(15) if k < len(back) and 0 < back[k] <= slot}
+        if slot > 0 and 1 not in back[:15]:
+            available.add(15)
+        key = group_class << (model.kinds + 1) | (15 in available) << model.kinds
+        key |= sum(1 << k for k in available if k < model.kinds)
+        chosen = model.keys.get(key, 0)
+        mask, margin = model.sets[chosen]
+        kinds = [k for k in range(16) if mask >> k & 1]
+        need("small-1", available.issuperset(kinds), "a set with references that are missing")
+        places = [slot - (back[k] if k < 15 else 1) for k in kinds]
+        own = min(own_anchors[model.anchoring], len(model.anchors) - 1)
+        anchors.append(SmallRow(model.anchors[own], zeros, model, column.bits))
+        references = [rows[place] for place in places]
+        base = references[0] if references else anchors[slot]
+        base_anchor = anchors[places[0]] if references else anchors[slot]
+        group = sum(t <= base.mean for t in model.thresholds)
+        if with_modes:
+            mode = rans.symbol(model.modes[mode])
+        if mode in (1, 2):
+            need("small-2", mode == 1 or len(references) > 1, "a copy of nothing")
+            source = base if mode == 1 else references[1]
+            rows.append(SmallRow(source.values, zeros, model, column.bits))
+            continue
+        start = 0 if mode == 3 or not model.spread else min(base.first, width)
+        start = max(start - margin, 0) if mode != 3 and model.spread else start
+        values, magnitudes = decode_values(
+            model,
+            column.bits,
+            model.cells[chosen][group],
+            (base, references[1:], anchors[slot], base_anchor),
+            references,
+            (start, total),
+            rans,
+        )
+        rows.append(SmallRow(values, magnitudes, model, column.bits))
+    rans.end()
+    return [row.values for row in rows]
+
+
+def predict(model, narrow, cell, rows, references, i, lane):
+    """P[i] and the static class (section 5)."""
+    base, others, own, base_anchor = rows
+    weights, _, scales = cell
+    features = [-(base[i] >> 1), own[i] - base_anchor[i]]
+    if model.spread:
+        features += [base[i + d] - base[i] for d in (-1, 1, -2, 2)]
+    for r in others:
+        near = (-1, 0, 1) if model.spread else (0,)
+        features += [r[i + d] - base[i + d] for d in near]
+    if narrow:
+        features = [clamp(f, -32768, 32767) for f in features]
+    weighted = sum(w[lane] * f for w, f in zip(weights, features))
+    if narrow:
+        weighted = signed32(weighted)
+    P = clamp(16 * base[i] + (weighted + 128 >> 8), -(2**36), 2**36)
+
+    def lim(x):
+        return clamp(x, 0, 32767)
+
+    nothing = SmallRow([0], [0], model, [16])
+    one, two = (references + [nothing, nothing])[:2]
+    sums = [min(sum(r.magnitudes) >> 3, 65535) for r in (one, two)]
+    p = lim(P >> 4)
+    spread = lim(abs(base[i] - others[0][i]) >> 1) if others else 0
+    features = [lim(one.magnitude(i)), lim(one.magnitude(i + 1)), lim(two.magnitude(i)), spread]
+    features += [min(p, 16), min(p, 256), p >> 4, lim(sums[0]), lim(sums[1]), 16]
+    D = max(signed32(sum(s * f for s, f in zip(scales, features))) >> 4, 1)
+    zone = 0
+    if model.spread:
+        zone = 80 if base[i] == 0 else 40 if base[i + 1] == 0 else 0
+    return P, zone + min(half_log(D), 39)
+
+
+def decode_values(model, bits, cell, rows, references, extent, rans):
+    """Section 6."""
+    base, (start, total), width = rows[0], extent, len(bits)
+    values, magnitudes = [0] * width, [0] * width
+    narrow = all(b <= 16 for b in bits)
+    window = min(max(base.mean - 7, 0), max(width - 16, 0)) if model.spread else None
+    errors, error_sum, dynamic = [0, 0, 0], 0, 0
+    rest = 2**32 - 1 if total is None else total
+    for i in range(start, width):
+        inside = window is None or window <= i < window + 16
+        lane = i % 16 if window is None else i - window
+        if inside:
+            P, static = predict(model, narrow, cell, rows, references, i, lane)
+            b = cell[1][lane]
+            c = b[0] * errors[0] + b[1] * errors[1] + b[2] * errors[2] + b[3] * error_sum
+            c >>= 12
+        else:
+            P, static, c = 16 * base[i], 120 + min(base[i].bit_length(), 7), 0
+        shift, table = model.clusters[model.contexts[static][dynamic]]
+        symbol = rans.symbol(table)
+        low = BIN_FIRST[symbol // 2] << shift
+        n = min(BIN_BITS[symbol // 2] + shift, 32)
+        magnitude = low + rans.raw(n)
+        residual = magnitude if symbol % 2 == 0 else -1 - magnitude
+        most = min(2 ** bits[i] - 1, rest)
+        v = clamp(P + c + 8 >> 4, 0, most) + residual
+        need("small-3", 0 <= v <= most, f"a value of {v}, at most {most} expected")
+        values[i], magnitudes[i] = v, min(abs(residual), 65535)
+        error = 16 * v - P
+        errors = [error] + errors[:2]
+        error_sum += error if model.spread else 0
+        middle = low + (2 ** min(n - 1, 30) if n > 0 else 0)
+        dynamic = dynamic_class(min(middle, 2**32 - 1))
+        if total is not None:
+            rest -= v
+            if rest == 0:
+                break
+    need("small-4", total is None or rest == 0, "values do not sum to what they all do")
+    return values, magnitudes
+
+
+# What the numberings tell of a number: distances, anchors, class (section 7).
+
+
+def describe_flat(number):
+    return [], (0, 0), 0
+
+
+MOVES = [[0], [0, 0], [1], [0, 1], [2], [0, 2], [1, 2], [0, 1, 2], [0, 0, 0], [0, 0, 1], [1, 1]]
+MOVES.append([0, 0, 1, 1])
+
+
+def multiset_position(number, points, chequers):
+    """Chequers on each point (FORMAT.md, 12.2)."""
+    sums, most = [], chequers
+    for k in range(points):
+        while comb(most + points - 1 - k, points - k) > number:
+            most -= 1
+        number -= comb(most + points - 1 - k, points - k)
+        sums.append(most)
+    return [a - b for a, b in zip(sums, sums[1:] + [0])]
+
+
+def multiset_number(counts):
+    points, above, number = len(counts), 0, 0
+    for k in reversed(range(points)):
+        above += counts[k]
+        number += comb(above + points - 1 - k, points - k)
+    return number
+
+
+def describe_multiset(number, points, chequers):
+    counts = multiset_position(number, points, chequers)
+    high = [p for p in range(points, 0, -1) for _ in range(counts[p - 1])][:3]
+    high += [0] * (3 - len(high))
+    back = []
+    for moves in MOVES:
+        h, now, distance = list(high), list(counts), 0
+        for chequer in moves:
+            q = h[chequer]
+            if q == 0 or q < high[2]:
+                distance = 0
+                break
+            a = sum(now[q - 1 :])
+            distance += comb(a + points - 1 - q, points - q)
+            now[q - 1] -= 1
+            if q > 1:
+                now[q - 2] += 1
+            h[chequer] -= 1
+        if distance in back or distance >= 2**16:
+            distance = 0
+        back.append(distance)
+    pips = sum((i + 1) * c for i, c in enumerate(counts))
+    high_anchor = 0
+    if points > 6 and comb(points - 6 + chequers, chequers) <= 65536:
+        high_anchor = multiset_number(counts[6:])
+    return back, (pips, high_anchor), 1 if high[0] > 6 else 0
+
+
+PAIR_KINDS = [(None, 0), (0, None), (0, 0), (None, 2), (None, 3), (2, None), (3, None), (0, 2)]
+PAIR_KINDS += [(2, 0), (None, 1), (1, None), (2, 2), (None, 4), (4, None), (0, 3)]
+
+
+def describe_pair(number, points, chequers):
+    n = comb(points + chequers, chequers)
+    us, us_anchors, _ = describe_multiset(number // n, points, chequers)
+    them, them_anchors, _ = describe_multiset(number % n, points, chequers)
+    back = []
+    for ours, theirs in PAIR_KINDS:
+        parts = [0 if ours is None else us[ours], 0 if theirs is None else them[theirs]]
+        missing = (ours is not None and parts[0] == 0) or (theirs is not None and parts[1] == 0)
+        distance = 0 if missing else parts[0] * n + parts[1]
+        back.append(distance if distance < 2**16 else 0)
+    most = points * chequers + 1
+    anchor = us_anchors[0] * most + them_anchors[0] if most * most <= 65536 else 0
+    return back, (anchor, 0), 0
+
+
 CODECS = {
     ("stored", 1): decode_stored,
     ("lz4", 1): decode_lz4,
     ("zstd", 1): decode_zstd,
     ("packed", 1): decode_packed,
+    ("small", 1): decode_small,
 }
 
 
@@ -336,6 +705,9 @@ def length_of_pair(parameters):
     need("N-2", length < 2**64, "more than 2^64 positions")
     return length
 
+
+# What is told of each number of a table whose columns have codec `small`.
+DESCRIPTIONS = {"multiset": describe_multiset, "pair": describe_pair}
 
 NUMBERINGS = {
     ("flat", 1): length_of_flat,
@@ -430,6 +802,14 @@ class Table:
             if (column.codec, column.codec_version) not in CODECS:
                 raise Unsupported(f"codec '{column.codec}' version {column.codec_version}")
 
+    def describe(self, number):
+        """What the numbering tells of a record (small.md, section 7)."""
+        describe = DESCRIPTIONS.get(self.numbering)
+        if describe is None:
+            return describe_flat(number)
+        points, chequers = (self.numbering_parameters[key] for key in ("points", "chequers"))
+        return describe(number, points, chequers)
+
     def block(self, column, block):
         """The records of a block, as lists of raw values."""
         start, end = column.offset(block), column.offset(block + 1)
@@ -442,7 +822,7 @@ class Table:
         need("B-1", zlib.crc32(payload) == crc, f"checksum of block {block} of '{column.name}'")
         first, last = column.block_range(block)
         decode = CODECS[column.codec, column.codec_version]
-        return decode(column, payload, last - first)
+        return decode(column, payload, last - first, first, self.describe)
 
     def get(self, number):
         """The raw values of a record."""
