@@ -227,7 +227,7 @@ def bits_at(data, bit, width):
 # --- Codecs (section 11): payload -> list of records -------------------------
 
 
-def decode_stored(column, payload, count, _first, _describe):
+def decode_stored(column, payload, count, _first, _table):
     sizes = [value_bytes(bits) for bits in column.bits]
     need("B-3", len(payload) == count * sum(sizes), "wrong length of a block")
     cursor = Cursor(payload, "B-3")
@@ -255,7 +255,7 @@ def decode_planes(column, planes, count):
     return records
 
 
-def decode_lz4(column, payload, count, _first, _describe):
+def decode_lz4(column, payload, count, _first, _table):
     import lz4.block
 
     length = count * sum(value_bytes(bits) for bits in column.bits)
@@ -266,7 +266,7 @@ def decode_lz4(column, payload, count, _first, _describe):
     return decode_planes(column, planes, count)
 
 
-def decode_zstd(column, payload, count, _first, _describe):
+def decode_zstd(column, payload, count, _first, _table):
     import zstandard
 
     dictionary = column.codec_parameters.get("dictionary", b"")
@@ -282,7 +282,7 @@ def decode_zstd(column, payload, count, _first, _describe):
     return decode_planes(column, planes, count)
 
 
-def decode_packed(column, payload, count, _first, _describe):
+def decode_packed(column, payload, count, _first, _table):
     cursor = Cursor(payload, "P-1")
     first, active = cursor.number(2), cursor.number(2)
     need("P-2", first + active <= column.width, "the table covers too many values")
@@ -470,7 +470,7 @@ class SmallRow:
         return self.magnitudes[i] if 0 <= i < len(self.magnitudes) else 0
 
 
-def decode_small(column, payload, count, first, describe):
+def decode_small(column, payload, count, first, table):
     if not hasattr(column, "small_model"):
         column.small_model = SmallModel(column)
     model, width = column.small_model, column.width
@@ -479,7 +479,7 @@ def decode_small(column, payload, count, first, describe):
     total = None if free else model.total
     zeros, mode, rows, anchors = [0] * width, 0, [], []
     for slot in range(count):
-        back, own_anchors, group_class = describe(first + slot)
+        back, own_anchors, group_class = table.describe(first + slot)
         # References (section 4).
         available = {k for k in range(15) if k < len(back) and 0 < back[k] <= slot}
         if slot > 0 and 1 not in back[:15]:
@@ -672,12 +672,399 @@ def describe_pair(number, points, chequers):
     return back, (anchor, 0), 0
 
 
+# --- Chess: numbering `kings` and codec `context` (kings.md) -----------------
+
+
+def mirrored(square, reflection):
+    if reflection & 1:
+        square ^= 7
+    if reflection & 2:
+        square ^= 56
+    if reflection & 4:
+        square = (square & 7) * 8 + (square >> 3)
+    return square
+
+
+def touching(a, b):
+    return max(abs((a & 7) - (b & 7)), abs((a >> 3) - (b >> 3))) <= 1
+
+
+def above(square):
+    """Whether a square is above the diagonal a1-h8."""
+    return square >> 3 > (square & 7)
+
+
+def on_diagonal(square):
+    return square >> 3 == (square & 7)
+
+
+def reflection_of_kings(first, second, segments):
+    """The reflection that brings two kings to their segment (section 3)."""
+    reflection = 1 if first & 7 >= 4 else 0
+    if segments == 1806:
+        return reflection
+    reflection |= 2 if first >> 3 >= 4 else 0
+    first, second = mirrored(first, reflection), mirrored(second, reflection)
+    swap = above(first) or (segments == 462 and on_diagonal(first) and above(second))
+    return reflection | (4 if swap else 0)
+
+
+def segments_of(segments):
+    """The kings' squares of each segment, in order."""
+    pairs = ((a, b) for a in range(64) for b in range(64) if not touching(a, b))
+    return [p for p in pairs if reflection_of_kings(*p, segments) == 0]
+
+
+WHITE, BLACK = 0, 1
+LINES = {"R": [(0, 1), (1, 0), (0, -1), (-1, 0)], "B": [(1, 1), (1, -1), (-1, 1), (-1, -1)]}
+LINES["Q"] = LINES["R"] + LINES["B"]
+JUMPS = [(1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-2, -1)]
+
+
+def steps(square, direction):
+    """The squares from a square to the board's edge in one direction."""
+    file, rank = (square & 7) + direction[0], (square >> 3) + direction[1]
+    while 0 <= file < 8 and 0 <= rank < 8:
+        yield rank * 8 + file
+        file, rank = file + direction[0], rank + direction[1]
+
+
+def attacks(letter, square, occupied):
+    """The squares that a man attacks; lines end at the first occupied square."""
+    kind, out = letter.upper(), set()
+    if kind == "P":
+        up = 1 if letter == "P" else -1
+        return {s for d in ((-1, up), (1, up)) for s in list(steps(square, d))[:1]}
+    if kind in "NK":
+        jumps = JUMPS if kind == "N" else LINES["Q"]
+        return {s for d in jumps for s in list(steps(square, d))[:1]}
+    for direction in LINES[kind]:
+        for target in steps(square, direction):
+            out.add(target)
+            if target in occupied:
+                break
+    return out
+
+
+def between(a, b):
+    """The squares strictly between two squares on one line."""
+    for direction in LINES["Q"]:
+        line = list(steps(a, direction))
+        if b in line:
+            return set(line[: line.index(b)])
+    return set()
+
+
+class Kings:
+    """The placements of numbering `kings`, version 1."""
+
+    def __init__(self, parameters):
+        self.men, self.sides = men_and_sides(parameters)
+        self.segment_count = parameter(parameters, "segments", 0, 2**64 - 1)
+        allowed = [1806] if "P" in self.men.upper() else [564, 462]
+        need("N-2", self.segment_count in allowed, f"{self.segment_count} segments")
+        self.segments = segments_of(self.segment_count)
+        self.sizes = [48 if man in "Pp" else 64 for man in self.men]
+        self.length = len(self.segments)
+        for size in self.sizes:
+            self.length *= size
+
+    def fixed(self, row_start):
+        """Squares of the kings and of all men but the last, of a row."""
+        number, squares = row_start // self.sizes[-1], []
+        for size in reversed(self.sizes[:-1]):
+            squares.insert(0, number % size + (8 if size == 48 else 0))
+            number //= size
+        return self.segments[number], squares
+
+    def sorted_men(self, squares):
+        """Squares with those of like men in ascending order (section 4, step 2)."""
+        out, i = [], 0
+        while i < len(self.men):
+            j = i
+            while j < len(self.men) and self.men[j] == self.men[i]:
+                j += 1
+            out += sorted(squares[i:j])
+            i = j
+        return out
+
+    def row(self, row_start):
+        return Row(self, *self.fixed(row_start))
+
+
+def side_of(letter):
+    return WHITE if letter.isupper() else BLACK
+
+
+class Row:
+    """What is known of the numbers that differ in the last man only (section 9)."""
+
+    def __init__(self, numbering, kings, squares):
+        self.kings, self.squares = kings, squares
+        self.others = list(zip(numbering.men[:-1], squares))
+        self.last = numbering.men[-1]
+        self.occupied = set(kings) | set(squares)
+        self.numbering = numbering
+        distinct = self.distinct()
+        self.present = [
+            {s for s in distinct if s not in self.attacked(side, kings[1 - side])}
+            for side in (WHITE, BLACK)
+        ]
+
+    def distinct(self):
+        kings, men = self.kings, self.numbering.men
+        if len(self.occupied) < 2 + len(self.squares):
+            return set()
+        pairs = zip(self.others, self.others[1:])
+        if any(a[0] == b[0] and a[1] > b[1] for a, b in pairs):
+            return set()
+        if self.numbering.segment_count == 564 and on_diagonal(kings[0]) and above(kings[1]):
+            return set()
+        slots = set(range(8, 56) if self.last in "Pp" else range(64)) - self.occupied
+        if self.others and self.others[-1][0] == self.last:
+            slots = {s for s in slots if s > self.squares[-1]}
+        pawns = "P" in men.upper()
+        if not pawns and on_diagonal(kings[0]) and on_diagonal(kings[1]):
+
+            def canonical(slot):
+                mine = self.squares + [slot]
+                image = self.numbering.sorted_men([mirrored(s, 4) for s in mine])
+                return mine <= image
+
+            slots = {s for s in slots if canonical(s)}
+        return slots
+
+    def attacked(self, side, target):
+        slots = set()
+        for man, square in self.others:
+            if side_of(man) == side and target in attacks(man, square, self.occupied):
+                slots |= set(range(64)) - between(square, target)
+        if side_of(self.last) == side:
+            # From where a man of its kind on the target would attack back.
+            back = self.last.swapcase() if self.last in "Pp" else self.last
+            slots |= attacks(back, target, self.occupied)
+        return slots
+
+    def hints(self, side):
+        other, own_king, their_king = 1 - side, self.kings[side], self.kings[1 - side]
+        first = self.attacked(other, own_king)
+        second = set()
+        everything = set(range(64))
+        for man, square in self.others:
+            if side_of(man) == other:
+                second |= self.attacked(side, square)
+                if touching(own_king, square) and not touching(their_king, square):
+                    second |= everything - self.attacked(other, square)
+        if side_of(self.last) == other:
+            guarded = set()
+            for man, square in self.others:
+                reach = attacks(man, square, self.occupied)
+                if side_of(man) == side:
+                    second |= reach
+                else:
+                    guarded |= reach
+            near = {s for s in everything if touching(own_king, s) and s != own_king}
+            second |= {s for s in near - guarded if not touching(their_king, s)}
+        return first, second
+
+
+def men_and_sides(parameters):
+    men = parameters.get("men")
+    need("N-1", type(men) is str, "no 'men'")
+    right = 1 <= len(men) <= 5 and all(man in "QRBNPqrbnp" for man in men)
+    need("N-2", right, f"men '{men}'")
+    return men, parameter(parameters, "sides", 1, 3)
+
+
+def length_of_kings(parameters):
+    return Kings(parameters).length
+
+
+def length_of_kings_tight(parameters):
+    men, _ = men_and_sides(parameters)
+    pawns = [man for man in men if man in "Pp"]
+    need("N-2", all(man in "Pp" for man in men[: len(pawns)]), "pawns are not first")
+    length, i, before = (1806 if pawns else 462), 0, 0
+    while i < len(men):
+        k = len(men[i:]) - len(men[i:].lstrip(men[i]))
+        free = 48 - before if men[i] in "Pp" else 62 - before
+        length *= comb(free, k)
+        before, i = before + k, i + k
+    return length
+
+
+class ContextModel:
+    """What a value of codec `context` is coded with."""
+
+    def __init__(self, cursor):
+        numbers = [cursor.number(2) for _ in range(5)]
+        self.most, self.start, self.landmark, echoes, distributions = numbers
+        self.echo = [cursor.number(2) for _ in range(echoes)]
+        self.near = cursor.take(250 * (self.most + 1))
+        self.far = cursor.take(2500)
+        self.joint = cursor.take(96 * 32)
+        self.distributions = []
+        for _ in range(distributions):
+            pairs = [(cursor.number(1), cursor.number(2)) for _ in range(cursor.number(1))]
+            self.distributions.append(pairs)
+
+
+class RangeDecoder:
+    def __init__(self, payload):
+        self.payload, self.at, self.range, self.code = payload, 4, 2**32 - 1, 0
+        self.code = int.from_bytes(payload[:4].ljust(4, b"\0"), "big")
+
+    def shift(self):
+        while self.range < 2**24:
+            byte = self.payload[self.at] if self.at < len(self.payload) else 0
+            self.code = (self.code << 8 | byte) & 0xFFFFFFFF
+            self.range, self.at = self.range << 8, self.at + 1
+
+    def symbol(self, distribution):
+        if len(distribution) == 1:
+            return distribution[0][0]
+        unit, end = self.range >> 12, 0
+        for symbol, frequency in distribution:
+            end += frequency
+            if self.code < unit * end:
+                break
+        self.code -= unit * (end - frequency)
+        self.range = unit * frequency
+        self.shift()
+        return symbol
+
+    def plain(self, bits):
+        unit = self.range >> bits
+        value = self.code // unit
+        self.code -= unit * value
+        self.range = unit
+        self.shift()
+        return value
+
+
+def limited(difference):
+    return max(-2, min(2, difference)) + 2
+
+
+# Neighbours of a slot; -1 is what would be before slot 0, kept as the 65th entry.
+
+
+def left_of(s):
+    return s - 1 if s & 7 else s - 8 if s >= 8 else -1
+
+
+def below(s):
+    return s - 8 if s >= 8 else left_of(s)
+
+
+def both(s):
+    return s - 9 if s >= 8 and s & 7 else s - 8 if s >= 8 else left_of(s)
+
+
+def decode_context(column, payload, count, first, table):
+    import zstandard
+
+    need("C-context-1", table.numbering == "kings", "codec 'context' is for numbering 'kings'")
+    numbering = table.numbering_of_kings
+    if not hasattr(column, "context_models"):
+        packed = column.codec_parameters.get("model", b"")
+        model = zstandard.ZstdDecompressor().decompress(packed, max_output_size=4 << 20)
+        cursor = Cursor(model, "C-context-1")
+        column.context_models = [ContextModel(cursor) for _ in range(column.width)]
+        cursor.end()
+    models = column.context_models
+    coder = RangeDecoder(payload)
+    size = numbering.sizes[-1]
+    sides = {1: [WHITE], 2: [BLACK], 3: [WHITE, BLACK]}[numbering.sides]
+    past, records = [None] * column.width, []
+    for start in range(first, first + count, size):
+        row = numbering.row(start)
+        # The value whose side does not own the last man comes first.
+        order = sorted(range(column.width), key=lambda v: sides[v] == side_of(row.last))
+        values = [{} for _ in order]
+        for turn, v in enumerate(order):
+            present = row.present[sides[v]]
+            if not present:
+                continue
+            known = values[order[0]] if turn else None
+            walk = Walk(models[v], row, sides[v], known, past[v])
+            for s in range(64):
+                walk.slot(s, s in present, coder)
+            past[v] = walk
+            values[v] = {s: walk.V[s] for s in present}
+        slots = range(8, 56) if size == 48 else range(64)
+        records += [[values[v].get(s, 0) for v in range(column.width)] for s in slots]
+    return records
+
+
+class Walk:
+    """One value of a row, decoded slot by slot; it becomes the surface P of the next."""
+
+    def __init__(self, model, row, side, known, past):
+        self.model, self.row, self.past, self.known = model, row, past, known
+        before = model.start if past is None else past.V[0]
+        self.V, self.O = [before] * 65, [before] * 65
+        self.hints = row.hints(side)
+        self.linked = known is not None and row.last not in "Pp"
+
+    def echo(self, value):
+        return self.model.echo[value] if value < len(self.model.echo) else 0
+
+    def outlook(self, s):
+        """O(s), or 0: what the first value says of the slots that can be reached."""
+        reach = attacks(self.row.last, s, self.row.occupied) - self.row.occupied
+        seen = [self.known[t] for t in reach if t in self.known]
+        return self.echo(min(seen)) if seen else 0
+
+    def slot(self, s, present, coder):
+        V, O, past, model = self.V, self.O, self.past, self.model
+        l, b, c = left_of(s), below(s), both(s)
+        if self.linked:
+            O[s] = self.outlook(s) or V[l]
+        if not present:
+            V[s] = V[l]
+            return
+        if past is None:
+            last, last_left, last_below = V[l], V[c], V[c]
+        else:
+            last, last_left, last_below = past.V[s], past.V[l], past.V[b]
+        pivot = sorted((V[l], V[b], last))[1]
+        if self.known is None:
+            digits = [V[c] - pivot, last_left - pivot, last_below - pivot, -2]
+        else:
+            E = self.echo(self.known[s]) if s in self.known else 0
+            E = E or V[l]
+            if self.linked:
+                pivot = O[s]
+                behind = V[c] - O[c] if past is None else past.V[s] - past.O[s]
+                digits = [E - pivot, V[l] - O[l], V[b] - O[b], behind]
+            else:
+                digits = [E - pivot, V[c] - pivot, last_left - pivot, last_below - pivot]
+        far = 2 * (s in self.hints[0]) + (s in self.hints[1])
+        for digit in digits:
+            far = 5 * far + limited(digit)
+        pivot = max(0, min(model.most, pivot))
+        near = 250 * pivot + (125 if past is None else 0)
+        near += 25 * limited(V[l] - pivot) + 5 * limited(V[b] - pivot) + limited(last - pivot)
+        joint = 32 * model.near[near] + model.far[far]
+        symbol = coder.symbol(model.distributions[model.joint[joint]])
+        if symbol == 63:
+            value = coder.plain(model.most.bit_length())
+        elif symbol == 62:
+            value = model.landmark
+        else:
+            d = (symbol + 1) // 2
+            value = pivot + d if symbol % 2 == 0 else pivot - d
+        V[s] = max(1, min(model.most, value))
+
+
 CODECS = {
     ("stored", 1): decode_stored,
     ("lz4", 1): decode_lz4,
     ("zstd", 1): decode_zstd,
     ("packed", 1): decode_packed,
     ("small", 1): decode_small,
+    ("context", 1): decode_context,
 }
 
 
@@ -713,6 +1100,8 @@ NUMBERINGS = {
     ("flat", 1): length_of_flat,
     ("multiset", 1): length_of_multiset,
     ("pair", 1): length_of_pair,
+    ("kings", 1): length_of_kings,
+    ("kings", 2): length_of_kings_tight,
 }
 
 
@@ -797,6 +1186,8 @@ class Table:
         if length_of is None:
             raise Unsupported(f"numbering '{self.numbering}' version {self.numbering_version}")
         length = length_of(self.numbering_parameters)
+        if (self.numbering, self.numbering_version) == ("kings", 1):
+            self.numbering_of_kings = Kings(self.numbering_parameters)
         need("S-14", length == self.positions, f"{length} positions are numbered")
         for column in self.columns:
             if (column.codec, column.codec_version) not in CODECS:
@@ -822,7 +1213,7 @@ class Table:
         need("B-1", zlib.crc32(payload) == crc, f"checksum of block {block} of '{column.name}'")
         first, last = column.block_range(block)
         decode = CODECS[column.codec, column.codec_version]
-        return decode(column, payload, last - first, first, self.describe)
+        return decode(column, payload, last - first, first, self)
 
     def get(self, number):
         """The raw values of a record."""
