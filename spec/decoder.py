@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A plain reader of endtable tables, written from FORMAT.md and small.md alone.
+"""A plain reader of endtable tables, written from FORMAT.md, small.md and kings.md.
 
 It is made to be read beside the specification and to check other readers, not
 to be fast. It needs Python 3.9 and nothing else, except `lz4` and `zstandard`
