@@ -65,7 +65,8 @@ fn good_tables_read_right_from_every_source() {
             assert_eq!(read_all(&reader).unwrap(), values, "{what}");
             // Backwards, so that nothing helps the look-ups.
             let mut record = vec![0; width];
-            for number in (0..reader.len()).rev() {
+            let step = 1 + reader.len() as usize / 4000;
+            for number in (0..reader.len()).rev().step_by(step) {
                 reader.get(number, &mut record).unwrap();
                 let from = number as usize * width;
                 assert_eq!(record, values[from..from + width], "{what}, {number}");
