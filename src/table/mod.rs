@@ -3,6 +3,7 @@
 
 mod cache;
 mod canonical;
+mod encode;
 mod coarse;
 mod layout;
 pub mod library;
