@@ -92,7 +92,7 @@ fn draw(len: u64, sample: u64, seed: u64) -> Vec<u64> {
         let mut z = state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        numbers.insert((u128::from(z ^ (z >> 31)) * u128::from(len) >> 64) as u64);
+        numbers.insert(((u128::from(z ^ (z >> 31)) * u128::from(len)) >> 64) as u64);
     }
     numbers.into_iter().collect()
 }

@@ -67,12 +67,8 @@ impl Rules {
     ) -> Result<Option<Difference>> {
         let found = record(records, number)?;
         let expected = match self {
-            Rules::Rounded { side, parts } => {
-                by_parts(records, side, parts, number, |part| rounded(part))?
-            }
-            Rules::Exact { side, parts } => {
-                by_parts(records, side, parts, number, |part| exact(part))?
-            }
+            Rules::Rounded { side, parts } => by_parts(records, side, parts, number, rounded)?,
+            Rules::Exact { side, parts } => by_parts(records, side, parts, number, exact)?,
             Rules::Normal { side } => normal(records, side, number)?,
             Rules::TwoSided { side, n, values } => {
                 let (us, them) = (number / n, number % n);

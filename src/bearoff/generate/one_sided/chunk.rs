@@ -18,6 +18,9 @@ pub(crate) struct Out<'a, A: Arithmetic> {
     pub(crate) repeated: &'a mut [Repeated<A::Mean>],
 }
 
+/// A layer's best moves.
+pub(crate) type BestMoves<'a, M> = (&'a [Moves<M>], &'a [Repeated<M>]);
+
 /// What the threads that compute a layer share.
 pub(crate) struct View<'a, A: Arithmetic> {
     pub(crate) order: &'a Order,
@@ -29,7 +32,7 @@ pub(crate) struct View<'a, A: Arithmetic> {
     /// Rows by buffer.
     pub(crate) rows: [&'a [A::Row]; 32],
     /// Best moves of the layers of 1 to 6 pips less.
-    pub(crate) best: [(&'a [Moves<A::Mean>], &'a [Repeated<A::Mean>]); 6],
+    pub(crate) best: [BestMoves<'a, A::Mean>; 6],
     /// Whether rows are to be computed, or are there.
     pub(crate) with_rows: bool,
 }

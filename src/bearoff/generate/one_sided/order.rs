@@ -175,13 +175,9 @@ impl<'a> Walk<'a> {
         }
         self.above[k] += 1;
         self.step(k);
-        let behind = (points - 1 - k) as u16;
-        if behind > 0 {
-            let (each, more) = (self.rest[k + 1] / behind, self.rest[k + 1] % behind);
-            for j in k + 1..points {
-                self.above[j] = (each + u16::from((j - k - 1) < usize::from(more))) as u8;
-                self.step(j);
-            }
+        for j in k + 1..points {
+            self.above[j] = self.rest[j].div_ceil((points - j) as u16) as u8;
+            self.step(j);
         }
     }
 
