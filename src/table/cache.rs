@@ -16,7 +16,7 @@ const ENTRY_BYTES: usize = 160;
 /// Names a block of a column of an open table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
-    /// See [`BlockCache::table_id`].
+    /// A number from [`BlockCache::register`].
     pub(super) column: u64,
     pub(super) block: u64,
 }

@@ -7,7 +7,7 @@ use crate::format::Column;
 #[derive(Debug, Clone)]
 pub(super) enum Canonical {
     /// All values have two bytes.
-    Pairs(usize),
+    Pairs,
     /// Bytes of each value.
     Mixed(Vec<u8>),
 }
@@ -20,24 +20,15 @@ impl Canonical {
             .map(|bits| bits.div_ceil(8))
             .collect();
         match bytes.iter().all(|&b| b == 2) {
-            true => Canonical::Pairs(bytes.len()),
+            true => Canonical::Pairs,
             false => Canonical::Mixed(bytes),
-        }
-    }
-
-    /// Bytes of a record.
-    #[inline]
-    pub(super) fn record_bytes(&self) -> usize {
-        match self {
-            Canonical::Pairs(width) => 2 * width,
-            Canonical::Mixed(bytes) => bytes.iter().map(|&b| usize::from(b)).sum(),
         }
     }
 
     /// Appends the canonical form of `values`, one or more records.
     pub(super) fn append(&self, values: &[u32], out: &mut Vec<u8>) {
         match self {
-            Canonical::Pairs(_) => {
+            Canonical::Pairs => {
                 let start = out.len();
                 out.resize(start + 2 * values.len(), 0);
                 for (pair, value) in out[start..].as_chunks_mut::<2>().0.iter_mut().zip(values) {
@@ -49,26 +40,6 @@ impl Canonical {
                     for (value, &n) in record.iter().zip(bytes) {
                         out.extend_from_slice(&value.to_le_bytes()[..usize::from(n)]);
                     }
-                }
-            }
-        }
-    }
-
-    /// Reads one record back; `bytes` is at least as long as a record.
-    #[inline]
-    pub(super) fn read(&self, bytes: &[u8], out: &mut [u32]) {
-        match self {
-            Canonical::Pairs(_) => {
-                for (value, pair) in out.iter_mut().zip(bytes.as_chunks::<2>().0) {
-                    *value = u32::from(u16::from_le_bytes(*pair));
-                }
-            }
-            Canonical::Mixed(sizes) => {
-                let mut rest = bytes;
-                for (value, &n) in out.iter_mut().zip(sizes) {
-                    let (head, tail) = rest.split_at(usize::from(n));
-                    *value = head.iter().rev().fold(0, |v, &b| v << 8 | u32::from(b));
-                    rest = tail;
                 }
             }
         }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::codec::{Access, Codec};
 use crate::format::{BLOCK_CHECKSUM_BYTES, BlockIndex, Column};
 use crate::source::prefetch;
-use crate::table::canonical::Canonical;
 use crate::{Error, Result};
 
 /// Bytes before and behind a record's estimated beginning that are asked for.
@@ -17,9 +16,11 @@ const RECORD_REACH: usize = 36;
 pub(super) struct ColumnReader {
     pub(super) column: Column,
     pub(super) width: usize,
-    pub(super) canonical: Canonical,
     pub(super) codec: Arc<dyn Codec>,
     pub(super) access: Access,
+    /// The codec of blocks in the cache: the same where it reads records
+    /// alone, else one that does.
+    pub(super) kept: Arc<dyn Codec>,
     /// See [`Codec::head_share`].
     pub(super) head_share: usize,
     pub(super) index: BlockIndex,

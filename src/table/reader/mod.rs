@@ -307,18 +307,10 @@ impl Reader {
             block: place.block,
         };
         let plan = &*self.numbering;
-        let hit = self.cache.get(key, |block| match column.access {
-            Access::Slot => {
-                column
-                    .codec
-                    .decode_slot(place.first, place.count, place.slot, block, plan, out)
-            }
-            Access::Block => {
-                column
-                    .canonical
-                    .read(&block[place.slot * column.canonical.record_bytes()..], out);
-                Ok(())
-            }
+        let hit = self.cache.get(key, |block| {
+            column
+                .kept
+                .decode_slot(place.first, place.count, place.slot, block, plan, out)
         });
         match hit {
             Some(done) => done,
@@ -348,8 +340,8 @@ impl Reader {
                     .codec
                     .decode(place.first, place.count, payload, plan, &mut values)?;
                 out.copy_from_slice(&values[place.slot * column.width..][..column.width]);
-                let mut bytes = Vec::with_capacity(place.count * column.canonical.record_bytes());
-                column.canonical.append(&values, &mut bytes);
+                let mut bytes = Vec::new();
+                column.kept.encode(place.first, &values, plan, &mut bytes)?;
                 Ok(bytes.into())
             }
         })?;

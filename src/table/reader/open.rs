@@ -11,7 +11,6 @@ use crate::format::{BlockIndex, Column, FOOTER_BYTES, Footer, HEADER_BYTES, Head
 use crate::numbering;
 use crate::source::{FileSource, MapSource, Source};
 use crate::table::cache::BlockCache;
-use crate::table::canonical::Canonical;
 use crate::{Error, Limits, Result};
 
 /// Bytes read at the front at once: header and most schemas.
@@ -173,7 +172,10 @@ impl Reader {
             };
             columns.push(ColumnReader {
                 width: column.width(),
-                canonical: Canonical::of(column),
+                kept: match codec.access() {
+                    Access::Slot => Arc::clone(&codec),
+                    Access::Block => codec::for_memory(&shape),
+                },
                 access: codec.access(),
                 head_share: codec.head_share(),
                 codec,
