@@ -19,6 +19,9 @@ const PAGE: u64 = 64;
 /// Exponent of the skew: the page of rank k is asked for with a chance
 /// proportional to k^-1.2.
 const SKEW: f64 = 1.2;
+/// Skewed look-ups that the cache sees before those that are measured, for each
+/// of them.
+const WARMING: u64 = 4;
 /// Pages that are looked up again and again where blocks are to be cached.
 const WARM_PAGES: u64 = 256;
 /// Look-ups of a batch.
@@ -248,12 +251,12 @@ fn measure(arguments: &Arguments, path: &Path) -> Result<Report> {
     put("cached_p50_ns", times[times.len() / 2]);
     put("cached_p99_ns", times[times.len() * 99 / 100]);
 
-    // Skewed, through a cache of the given budget that has seen as many before.
+    // Skewed, through a cache of the given budget that is in its stride.
     let cache = Arc::new(BlockCache::new(arguments.cache as usize));
     let database = subject.open(Arc::clone(&cache))?;
     let target = Target::new(&database, column)?;
-    let skewed = skewed(&mut random, positions, 2 * arguments.lookups);
-    let (before, measured) = skewed.split_at(skewed.len() / 2);
+    let skewed = skewed(&mut random, positions, (1 + WARMING) * arguments.lookups);
+    let (before, measured) = skewed.split_at((WARMING * arguments.lookups) as usize);
     target.mean(before)?;
     let held = cache.statistics();
     put("skewed_mean_ns", target.mean(measured)?);
