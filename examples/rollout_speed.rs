@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use endtable::bearoff::Board;
 use endtable::bearoff::plays::{Plays, ROLLS};
 use endtable::rollout::backgammon::Choice;
-use endtable::rollout::dice::Dice;
+use endtable::rollout::dice::{Dice, Stratify};
 use endtable::rollout::game::{Rules, Table};
 use endtable::rollout::random::Random;
 use endtable::rollout::stakes::Stakes;
@@ -30,7 +30,7 @@ fn main() -> endtable::Result<()> {
             let rollout = Rollout {
                 player: &player,
                 rules,
-                dice: Dice::new(1, true),
+                dice: Dice::new(1, Stratify::Blocks),
             };
             let choice = Choice {
                 name: "start".to_owned(),

@@ -33,6 +33,9 @@ struct Options {
     /// Games to play.
     #[arg(long, default_value_t = 400_000)]
     games: u64,
+    /// Games after which to stop, with the rates of a run of --games.
+    #[arg(long)]
+    stop: Option<u64>,
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Hidden numbers of the contact network, a multiple of 64.
@@ -200,7 +203,7 @@ fn main() {
     let mut samples = Vec::new();
     let (mut errors, mut learnt) = ([0f64; 2], [0u64; 2]);
     println!("games\tseconds\trate\tcontact_rms\trace_rms\tloss_per_move");
-    for first in (0..options.games).step_by(BATCH as usize) {
+    for first in (0..options.stop.unwrap_or(options.games)).step_by(BATCH as usize) {
         let networks = [learners[0].weights.clone(), learners[1].weights.clone()];
         let player = Player {
             network: Network::new(&networks),

@@ -20,7 +20,7 @@
 //! that message. Its standard error is left to the user. At the end its input
 //! is closed, and it is waited for.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
@@ -98,7 +98,10 @@ impl External {
     }
 
     fn fault(&self, what: impl std::fmt::Display) -> Error {
-        Error::invalid(format!("external evaluator `{}`: {what}", self.command))
+        Error::io(
+            format!("evaluate with `{}`", self.command),
+            io::Error::other(what.to_string()),
+        )
     }
 }
 

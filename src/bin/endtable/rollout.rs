@@ -9,7 +9,7 @@ use endtable::bearoff::position::{Position, parse_dice};
 use endtable::bearoff::{Plays, play_notation, xgid};
 use endtable::rollout::allocate::{Budget, Candidate, Plan, Rule, Stop};
 use endtable::rollout::backgammon::{Choice, Game, Summary, summaries};
-use endtable::rollout::dice::Dice;
+use endtable::rollout::dice::{Dice, Stratify};
 use endtable::rollout::external::External;
 use endtable::rollout::game::Rules;
 use endtable::rollout::schedule::{Ending, Run};
@@ -69,9 +69,9 @@ pub(crate) struct Arguments {
     /// Leave the luck of the dice in the results: faster games, far larger errors
     #[arg(long)]
     no_luck_adjustment: bool,
-    /// Use plain random dice instead of stratified ones
-    #[arg(long)]
-    no_stratify: bool,
+    /// How the first two rolls are spread: each throw once in 36 games, or also each pair once in 1296 [default: blocks]
+    #[arg(long, value_name = "KIND", value_enum)]
+    stratify: Option<Spread>,
     /// A bearoff table (.etb or .bd) to end games with; may be given several times
     #[arg(long, value_name = "FILE")]
     table: Vec<PathBuf>,
@@ -98,7 +98,7 @@ pub(crate) struct Arguments {
     save: Option<PathBuf>,
     /// Continue a saved rollout; only budget, stop rules, time and threads may be given
     #[arg(long, value_name = "FILE", conflicts_with_all = ["position", "roll", "plays", "allocate", "batch",
-        "truncate", "no_luck_adjustment", "no_stratify", "no_tables", "table", "external", "match_table", "seed"])]
+        "truncate", "no_luck_adjustment", "stratify", "no_tables", "table", "external", "match_table", "seed"])]
     extend: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
@@ -114,6 +114,13 @@ enum Allocation {
     HighestSe,
     Ocba,
     Lucb,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Spread {
+    None,
+    Blocks,
+    Pairs,
 }
 
 fn budget(text: &str) -> std::result::Result<Budget, String> {
@@ -158,6 +165,17 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
         )?,
     };
     let plan = plan(arguments, &settings)?;
+    let stratify = match settings.stratify.as_str() {
+        "none" => Stratify::None,
+        "blocks" => Stratify::Blocks,
+        "pairs" => Stratify::Pairs,
+        other => {
+            return Err(Error::unsupported(format!(
+                "stratified by `{other}`, which this version does not know"
+            ))
+            .into());
+        }
+    };
     let rollout = Rollout {
         player: &player,
         rules: Rules {
@@ -166,7 +184,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
             stop_at_tables: true,
             truncate: settings.truncate,
         },
-        dice: Dice::new(settings.seed, settings.stratified),
+        dice: Dice::new(settings.seed, stratify),
     };
     let threads = arguments.threads.map_or_else(
         || std::thread::available_parallelism().map_or(1, usize::from),
@@ -174,10 +192,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
     );
     let run = Run {
         plan: &plan,
-        sampling: if settings.stratified {
-            Sampling::Blocks
-        } else {
-            Sampling::Independent
+        sampling: match stratify {
+            Stratify::None => Sampling::Independent,
+            Stratify::Blocks | Stratify::Pairs => Sampling::Blocks,
         },
         threads,
         time: arguments.time.map(seconds).transpose()?,
@@ -259,7 +276,12 @@ fn settings(arguments: &Arguments) -> Result<Settings> {
         roll,
         plays,
         seed: arguments.seed.unwrap_or(1),
-        stratified: !arguments.no_stratify,
+        stratify: match arguments.stratify.unwrap_or(Spread::Blocks) {
+            Spread::None => "none",
+            Spread::Blocks => "blocks",
+            Spread::Pairs => "pairs",
+        }
+        .to_owned(),
         luck_adjusted: !arguments.no_luck_adjustment,
         truncate: arguments.truncate,
         tables: if arguments.no_tables {

@@ -15,7 +15,7 @@ pub(crate) struct Settings {
     pub(crate) roll: Option<String>,
     pub(crate) plays: Option<Vec<String>>,
     pub(crate) seed: u64,
-    pub(crate) stratified: bool,
+    pub(crate) stratify: String,
     pub(crate) luck_adjusted: bool,
     pub(crate) truncate: Option<u32>,
     /// Files; `None` for no table at all, not even the computed one.

@@ -1,0 +1,225 @@
+//! Compares the rules of allocation on real decisions with frozen games.
+//!
+//! `freeze FILE` plays 1296 games, cut off after six rolls and without luck
+//! adjustment, of the plausible plays of 200 decisions from the network's own games.
+//! `compare FILE [GAMES]` lets every rule spend GAMES per play (default 324) on each
+//! decision, many times. A run draws blocks of 36 games with replacement, the
+//! same blocks for all plays, so that the mean of all frozen games is the
+//! exact truth. Tab-separated results go to standard output.
+
+use endtable::bearoff::Board;
+use endtable::bearoff::plays::Plays;
+use endtable::rollout::allocate::{Budget, Candidate, Plan, Rule, leader, next};
+use endtable::rollout::backgammon::Choice;
+use endtable::rollout::dice::{Dice, Stratify};
+use endtable::rollout::game::{Rules, Table};
+use endtable::rollout::random::Random;
+use endtable::rollout::stakes::Stakes;
+use endtable::rollout::statistics::{BLOCK, Sampling, Series};
+use endtable::rollout::{BearoffTable, Network, Player, Rollout};
+
+const DECISIONS: usize = 200;
+const GAMES: usize = 1296;
+/// Plays of a decision: at least and at most.
+const PLAYS: [usize; 2] = [3, 4];
+/// Equity within which a play is plausible, at first sight.
+const PLAUSIBLE: f32 = 0.12;
+/// Runs of each rule on each decision.
+const RUNS: usize = 200;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["freeze", file] => freeze(file).expect("a rollout and a writable file"),
+        ["compare", file] => compare(file, 324),
+        ["compare", file, games] => compare(file, games.parse().expect("a number of games")),
+        _ => eprintln!("freeze FILE | compare FILE [GAMES]"),
+    }
+}
+
+/// Decisions with plausible plays, spread over many games.
+fn decisions(network: &Network) -> Vec<Vec<Board>> {
+    let mut random = Random::new(2024, 0);
+    let mut plays = Plays::new();
+    let mut board = Board::START;
+    let mut found = Vec::new();
+    while found.len() < DECISIONS {
+        let [a, b] = random.dice();
+        let list = plays.generate(&board, [a.max(b), a.min(b)]);
+        let mut judged: Vec<(f32, Board)> = list
+            .iter()
+            .map(|play| (-network.evaluate(play.next()).money(), *play.next()))
+            .collect();
+        judged.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let Some(&(best, first)) = judged.first() else {
+            board = board.swapped();
+            continue;
+        };
+        let plausible: Vec<Board> = judged
+            .iter()
+            .filter(|(equity, _)| best - equity <= PLAUSIBLE)
+            .map(|&(_, board)| board)
+            .collect();
+        if board.contact() && plausible.len() >= PLAYS[0] && random.below(6) == 0 {
+            found.push(plausible.into_iter().take(PLAYS[1]).collect());
+        }
+        board = if first.opponent() == &[0; 25] {
+            Board::START
+        } else {
+            first
+        };
+    }
+    found
+}
+
+fn freeze(file: &str) -> endtable::Result<()> {
+    let network = Network::built_in()?;
+    let decisions = decisions(&network);
+    let player = Player::new(
+        Box::new(network),
+        vec![Box::new(BearoffTable::six_points()?)],
+    );
+    let rules = Rules {
+        stakes: Stakes::MONEY,
+        luck_adjusted: false,
+        stop_at_tables: true,
+        truncate: Some(6),
+    };
+    let rollout = Rollout {
+        player: &player,
+        rules,
+        dice: Dice::new(7, Stratify::Blocks),
+    };
+    let one = |boards: &Vec<Board>| -> endtable::Result<Vec<Vec<f32>>> {
+        let mut table = Table::default();
+        let mut game = |board: &Board, number: usize| {
+            let choice = Choice {
+                name: String::new(),
+                board: *board,
+                own_roll: false,
+            };
+            rollout
+                .game(&choice, number as u64, &mut table)
+                .map(|game| game.equity)
+        };
+        boards
+            .iter()
+            .map(|board| (0..GAMES).map(|number| game(board, number)).collect())
+            .collect()
+    };
+    let half = decisions.len() / 2;
+    let work = |part: &'static str, boards: &[Vec<Board>]| {
+        boards
+            .iter()
+            .enumerate()
+            .map(|(i, decision)| {
+                eprintln!("{part} {i}");
+                one(decision)
+            })
+            .collect::<endtable::Result<Vec<_>>>()
+    };
+    let (first, second) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| work("second", &decisions[half..]));
+        (
+            work("first", &decisions[..half]),
+            other.join().expect("the other half"),
+        )
+    });
+    let frozen: Vec<Vec<Vec<f32>>> = first?.into_iter().chain(second?).collect();
+    std::fs::write(file, serde_json::to_vec(&frozen).expect("numbers"))
+        .map_err(|e| endtable::Error::io("write the frozen games", e))
+}
+
+/// What one rule did, summed up over decisions and runs.
+#[derive(Default)]
+struct Score {
+    runs: f64,
+    largest_error: f64,
+    spread: f64,
+    best: f64,
+    loss: f64,
+    covered: f64,
+    intervals: f64,
+}
+
+fn compare(file: &str, games: u64) {
+    let bytes = std::fs::read(file).expect("a file of frozen games");
+    let frozen: Vec<Vec<Vec<f32>>> = serde_json::from_slice(&bytes).expect("frozen games");
+    let rules = [
+        ("equal", Rule::Equal, 36),
+        ("highest-se 1", Rule::HighestSe, 1),
+        ("highest-se 36", Rule::HighestSe, 36),
+        ("ocba", Rule::Ocba, 36),
+        ("ocba 1", Rule::Ocba, 1),
+        ("lucb", Rule::Lucb, 36),
+        ("lucb 1", Rule::Lucb, 1),
+    ];
+    println!("rule\tgames\tlargest_se\tse_ratio\tbest_percent\tmean_loss\tcoverage_percent");
+    for (name, rule, batch) in rules {
+        let plan = Plan::new(rule, batch, Budget::Average(games));
+        let mut score = Score::default();
+        for (number, plays) in frozen.iter().enumerate() {
+            let truth: Vec<f64> = plays
+                .iter()
+                .map(|p| p.iter().map(|&v| f64::from(v)).sum::<f64>() / GAMES as f64)
+                .collect();
+            for run in 0..RUNS {
+                add(
+                    &mut score,
+                    &plan,
+                    plays,
+                    &truth,
+                    &mut Random::new(run as u64, number as u64),
+                );
+            }
+        }
+        let n = score.runs;
+        println!(
+            "{name}\t{games}\t{:.5}\t{:.3}\t{:.2}\t{:.6}\t{:.2}",
+            score.largest_error / n,
+            score.spread / n,
+            100.0 * score.best / n,
+            score.loss / n,
+            100.0 * score.covered / score.intervals
+        );
+    }
+}
+
+fn add(score: &mut Score, plan: &Plan, plays: &[Vec<f32>], truth: &[f64], random: &mut Random) {
+    let fresh = Candidate {
+        series: Series::new(Sampling::Blocks),
+        in_flight: 0,
+    };
+    let mut candidates = vec![fresh; plays.len()];
+    let mut blocks: Vec<usize> = Vec::new();
+    while let Some(job) = next(plan, &candidates) {
+        for game in job.first_game as usize..(job.first_game + job.games) as usize {
+            while blocks.len() <= game / BLOCK {
+                blocks.push(random.below((GAMES / BLOCK) as u32) as usize);
+            }
+            let value = plays[job.candidate][blocks[game / BLOCK] * BLOCK + game % BLOCK];
+            candidates[job.candidate].series.push(f64::from(value));
+        }
+    }
+    let errors: Vec<f64> = candidates
+        .iter()
+        .map(|c| c.series.error().expect("more than one game"))
+        .collect();
+    let largest = errors.iter().copied().fold(0.0, f64::max);
+    let chosen = leader(&candidates);
+    let best = truth.iter().copied().fold(f64::MIN, f64::max);
+    score.runs += 1.0;
+    score.largest_error += largest;
+    score.spread += largest / errors.iter().copied().fold(f64::MAX, f64::min).max(1e-12);
+    score.best += f64::from(u8::from(truth[chosen] == best));
+    score.loss += best - truth[chosen];
+    for (candidate, &truth) in candidates.iter().zip(truth) {
+        let half = candidate
+            .series
+            .half_width_95()
+            .expect("more than one game");
+        score.covered += f64::from(u8::from((candidate.series.mean() - truth).abs() <= half));
+        score.intervals += 1.0;
+    }
+}
