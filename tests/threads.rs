@@ -11,7 +11,7 @@ use endtable::bearoff::{Board, Tables};
 use endtable::table::{BlockCache, OpenOptions, WriteOptions, write};
 
 const THREADS: u64 = 4;
-const ROUNDS: u64 = 3_000;
+const ROUNDS: u64 = 1_000;
 
 fn next(state: &mut u64) -> u64 {
     *state = state
