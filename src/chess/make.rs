@@ -222,6 +222,12 @@ fn store(
     tell: &dyn Fn(Step<'_>) -> Result<()>,
 ) -> Result<Summary> {
     let usual = crate::codec::default_block_positions(&options.codec);
+    // With one value a record twice as many records take as long to decode.
+    let usual = if options.keep == Keep::Both {
+        usual
+    } else {
+        2 * usual
+    };
     let block = options.block_positions.unwrap_or(usual);
     // The caller may stop the work between blocks, too.
     let progress = |_| tell(Step::Wave(0));

@@ -3,8 +3,8 @@
 
 mod cache;
 mod canonical;
-mod encode;
 mod coarse;
+mod encode;
 mod layout;
 pub mod library;
 mod reader;
