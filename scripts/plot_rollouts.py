@@ -91,5 +91,5 @@ def bars(name, title, label, column, ticks):
 
 if __name__ == "__main__":
     curve()
-    bars("allocation-loss.svg", "Mean loss of the play chosen", "points", "mean_loss", [0, 0.002, 0.004, 0.006, 0.008, 0.01])
-    bars("allocation-error.svg", "Largest standard error of a play", "points", "largest_se", [0, 0.01, 0.02, 0.03, 0.04, 0.05])
+    bars("allocation-loss.svg", "Mean loss of the play chosen", "points", "mean_loss", [0, 0.001, 0.002, 0.003, 0.004])
+    bars("allocation-error.svg", "Largest standard error of a play", "points", "largest_se", [0, 0.02, 0.04, 0.06, 0.08, 0.1])

@@ -131,7 +131,10 @@ impl Evaluator for External {
         input
             .write_all(line.as_bytes())
             .and_then(|()| input.flush())
-            .map_err(|e| Error::io(format!("write to `{}`", self.command), e))?;
+            .map_err(|e| match e.kind() {
+                io::ErrorKind::BrokenPipe => self.fault("it ended without an answer"),
+                _ => Error::io(format!("write to `{}`", self.command), e),
+            })?;
         line.clear();
         let read = pipes.output.read_line(&mut line);
         if read.map_err(|e| Error::io(format!("read from `{}`", self.command), e))? == 0 {
