@@ -197,11 +197,17 @@ fn one_side_tells_the_other_by_a_search() {
         ..MakeOptions::default()
     };
     let ending = Material::parse("KRvKN").unwrap();
-    make(&[ending.clone()], folder.path(), &options, &|_| Ok(())).unwrap();
+    make(
+        std::slice::from_ref(&ending),
+        folder.path(),
+        &options,
+        &|_| Ok(()),
+    )
+    .unwrap();
     let small = Probe::open(folder.path());
     let both = tempfile::tempdir().unwrap();
     make(
-        &[ending.clone()],
+        std::slice::from_ref(&ending),
         both.path(),
         &MakeOptions::default(),
         &|_| Ok(()),

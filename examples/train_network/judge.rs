@@ -12,14 +12,14 @@ use endtable::bearoff::{Board, Points};
 use serde_json::Value;
 
 /// One decision with the equity of each play.
-pub struct Decision {
+pub(crate) struct Decision {
     board: Board,
     dice: [u8; 2],
     plays: Vec<(Board, f32)>,
 }
 
 /// Reads a file of judged decisions.
-pub fn read(path: &str) -> Vec<Decision> {
+pub(crate) fn read(path: &str) -> Vec<Decision> {
     let text = fs::read_to_string(path).expect("a readable file of decisions");
     text.lines()
         .map(|line| decision(&serde_json::from_str(line).expect("a JSON object a line")))
@@ -58,7 +58,7 @@ fn board(value: &Value) -> Board {
 
 /// Mean loss per decision of the player who picks the play with the highest
 /// `equity` (of the side that made it, from the board after it).
-pub fn mean_loss(decisions: &[Decision], equity: impl Fn(&Board) -> f32) -> f32 {
+pub(crate) fn mean_loss(decisions: &[Decision], equity: impl Fn(&Board) -> f32) -> f32 {
     let mut plays = Plays::new();
     let total: f64 = decisions
         .iter()

@@ -6,7 +6,7 @@ use endtable::rollout::network::weights::Weights;
 use endtable::rollout::random::Random;
 
 /// A network that learns.
-pub struct Learner {
+pub(crate) struct Learner {
     /// Its weights.
     pub weights: Weights,
     /// Units of each row, with their activation.
@@ -18,7 +18,7 @@ pub struct Learner {
 
 impl Learner {
     /// Small random weights.
-    pub fn new(class: Class, hidden: usize, random: &mut Random) -> Self {
+    pub(crate) fn new(class: Class, hidden: usize, random: &mut Random) -> Self {
         let mut noise = |n: usize, size: f32| -> Vec<f32> {
             (0..n)
                 .map(|_| (random.unit() as f32 * 2.0 - 1.0) * size)
@@ -36,7 +36,7 @@ impl Learner {
     }
 
     /// Weights to go on from.
-    pub fn with(class: Class, weights: Weights) -> Self {
+    pub(crate) fn with(class: Class, weights: Weights) -> Self {
         let hidden = vec![0.0; weights.hidden];
         let gradient = hidden.clone();
         Learner {
@@ -49,7 +49,7 @@ impl Learner {
     }
 
     /// One step towards `target`; returns the squared error of the equity.
-    pub fn learn(&mut self, rows: &Active, target: &[f32; 5], rate: f32) -> f32 {
+    pub(crate) fn learn(&mut self, rows: &Active, target: &[f32; 5], rate: f32) -> f32 {
         let n = self.weights.hidden;
         self.active.clear();
         self.active.extend(

@@ -24,8 +24,11 @@ use endtable::source::{MemorySource, Source};
 use endtable::table::{self, OpenOptions, Reader, Records, WriteOptions};
 use endtable::{Error, Limits, Properties, Result, Value};
 
+/// A target's name and what it does with some bytes.
+pub(crate) type Target = (&'static str, fn(&[u8]));
+
 /// Every target by name.
-pub(crate) const TARGETS: [(&str, fn(&[u8])); 5] = [
+pub(crate) const TARGETS: [Target; 5] = [
     ("open_and_read", open_and_read),
     ("codec_decode", codec_decode),
     ("gnubg_import", gnubg_import),
@@ -447,7 +450,7 @@ pub(crate) fn round_trip(data: &[u8]) {
         back.extend(chunk.unwrap().values);
     }
     assert_eq!(back, values);
-    let numbers: Vec<u64> = (0..20 * u64::from(reader.len() > 0))
+    let numbers: Vec<u64> = (0..20 * u64::from(!reader.is_empty()))
         .map(|i| u64::from(mix(i)) % reader.len())
         .collect();
     let mut batch = vec![0; numbers.len() * width];
@@ -475,7 +478,7 @@ fn describe(input: &mut Input<'_>) -> (Schema, Vec<u32>) {
             .map(|f| {
                 let bits = input.range(1, 32) as u8;
                 let bias = i64::from(input.byte()) - 100;
-                let float = bits == 32 && input.byte() % 4 == 0;
+                let float = bits == 32 && input.byte().is_multiple_of(4);
                 let top = bias + ((1i64 << bits) - 1);
                 let (kind, low, bias) = match (float, bias < 0) {
                     (true, _) => (Kind::Float, 0, 0),
@@ -496,7 +499,7 @@ fn describe(input: &mut Input<'_>) -> (Schema, Vec<u32>) {
             .collect();
         let first = input.range(0, positions);
         let count = input.range(0, positions - first);
-        let part = input.byte() % 2 == 0 && (first, count) != (0, positions);
+        let part = input.byte().is_multiple_of(2) && (first, count) != (0, positions);
         let mut column = Column {
             name: format!("c{c}"),
             first: if part { first } else { 0 },

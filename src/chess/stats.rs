@@ -72,10 +72,10 @@ impl Table {
                     self.count(stats, &placement, *side, score);
                 }
             }
-            if let Some(zugzwangs) = zugzwangs.as_mut().filter(|_| canonical) {
-                if let Some(kind) = zugzwang(scores) {
-                    zugzwangs[kind] += 1;
-                }
+            if let Some(zugzwangs) = zugzwangs.as_mut().filter(|_| canonical)
+                && let Some(kind) = zugzwang(scores)
+            {
+                zugzwangs[kind] += 1;
             }
         }
         Ok(Stats {

@@ -5,11 +5,7 @@
 //! those by [`crate::format`]).
 #![cfg_attr(
     not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::unwrap_used,
-        clippy::expect_used
-    )
+    deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used)
 )]
 
 mod context;

@@ -2,11 +2,7 @@
 //! footer, as `spec/FORMAT.md` lays them out. Slices only.
 #![cfg_attr(
     not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::unwrap_used,
-        clippy::expect_used
-    )
+    deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used)
 )]
 
 mod bytes;

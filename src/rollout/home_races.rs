@@ -23,6 +23,12 @@ pub struct HomeRaces {
     binomial: Vec<[usize; 7]>,
 }
 
+impl Default for HomeRaces {
+    fn default() -> Self {
+        HomeRaces::new()
+    }
+}
+
 impl HomeRaces {
     /// Computes all of them; takes about a second.
     pub fn new() -> Self {

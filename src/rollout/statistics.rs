@@ -101,7 +101,7 @@ impl Series {
         self.values.push(value);
         self.games.push(value);
         self.block_sum += value;
-        if self.values.len() % BLOCK == 0 {
+        if self.values.len().is_multiple_of(BLOCK) {
             self.blocks.push(self.block_sum / BLOCK as f64);
             self.block_sum = 0.0;
         }

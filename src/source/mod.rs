@@ -2,11 +2,7 @@
 //! or memory.
 #![cfg_attr(
     not(test),
-    deny(
-        clippy::indexing_slicing,
-        clippy::unwrap_used,
-        clippy::expect_used
-    )
+    deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used)
 )]
 
 mod file;

@@ -9,10 +9,10 @@
 /// longest win and loss in plies with White to move, and with Black (−1: none);
 /// mutual zugzwangs where the player to move draws instead of winning, loses
 /// instead of drawing, loses instead of winning.
-pub type Known = (&'static str, [u64; 3], [u64; 3], [i32; 4], [u64; 3]);
+pub(crate) type Known = (&'static str, [u64; 3], [u64; 3], [i32; 4], [u64; 3]);
 
 #[rustfmt::skip]
-pub const KNOWN: [Known; 35] = [
+pub(crate) const KNOWN: [Known; 35] = [
     ("KBvK", [0, 24178, 0], [0, 28056, 0], [-1, -1, -1, -1], [0, 0, 0]),
     ("KNvK", [0, 25750, 0], [0, 28056, 0], [-1, -1, -1, -1], [0, 0, 0]),
     ("KPvK", [62480, 19184, 0], [0, 35210, 48802], [55, -1, -1, 56], [80, 0, 0]),

@@ -44,7 +44,7 @@ enum Verb {
     Bench(bench::Arguments),
     Eval(eval::Arguments),
     Tables(tables::Arguments),
-    Rollout(rollout::Arguments),
+    Rollout(Box<rollout::Arguments>),
 }
 
 fn main() -> ExitCode {

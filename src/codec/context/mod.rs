@@ -48,7 +48,7 @@ impl Context {
     ) -> Result<Self> {
         let rows = rows(plan)?;
         check(shape)?;
-        if shape.block_positions as usize % rows.slots().len().max(1) != 0 {
+        if !(shape.block_positions as usize).is_multiple_of(rows.slots().len().max(1)) {
             return Err(Error::invalid(format!(
                 "codec 'context' takes blocks of a multiple of {} here",
                 rows.slots().len()
@@ -61,7 +61,7 @@ impl Context {
 
     /// The codec that a file describes.
     pub(super) fn open(shape: &Shape, params: &Properties) -> Result<Self> {
-        check(shape)?;
+        check(shape).map_err(blame_file)?;
         let packed = params
             .bytes("model")
             .ok_or_else(|| model::broken("there is none"))?;
@@ -100,7 +100,16 @@ fn check(shape: &Shape) -> Result<()> {
     Ok(())
 }
 
+/// A file that asks for what the codec cannot do is at fault itself.
+fn blame_file(error: Error) -> Error {
+    match error {
+        Error::Invalid { message } => Error::corrupt("C-context-1", message),
+        other => other,
+    }
+}
+
 /// The values of a row of records; fails unless exactly the present are set.
+#[allow(clippy::indexing_slicing)] // of arrays, each index masked to their length
 fn gather(records: &[u32], slots: Range<usize>, row: &Row, most: &[u16]) -> Result<Values> {
     let mut values = [[0; 64]; 2];
     for (slot, record) in slots.zip(records.chunks_exact(most.len().max(1))) {
@@ -124,6 +133,7 @@ struct Put<'a, 'b> {
     result: Result<()>,
 }
 
+#[allow(clippy::indexing_slicing)] // of arrays, each index masked to their length
 impl Visit for Put<'_, '_> {
     fn visit(&mut self, model: &Model, at: At) -> i16 {
         let value = self.values[at.value & 1][at.slot & 63];
@@ -145,6 +155,7 @@ struct Take<'a> {
     coder: Decoder<'a>,
 }
 
+#[allow(clippy::indexing_slicing)] // of arrays, each index masked to their length
 impl Visit for Take<'_> {
     #[inline(always)]
     fn visit(&mut self, model: &Model, at: At) -> i16 {
@@ -209,7 +220,7 @@ impl Codec for Context {
         plan: &dyn Plan,
         out: &mut [u32],
     ) -> Result<()> {
-        let rows = rows(plan)?;
+        let rows = rows(plan).map_err(blame_file)?;
         let (width, slots) = (self.models.len(), rows.slots());
         let mut take = Take {
             values: [[0; 64]; 2],
@@ -225,7 +236,7 @@ impl Codec for Context {
             walk_all(&self.models, rows, &row, &mut past, &mut take);
             for (slot, record) in slots.clone().zip(records.chunks_mut(width)) {
                 for (raw, values) in record.iter_mut().zip(&take.values) {
-                    *raw = values[slot & 63] as u32;
+                    *raw = values.get(slot).copied().unwrap_or(0) as u32;
                 }
             }
         }

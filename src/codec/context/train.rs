@@ -125,10 +125,11 @@ fn echoes(rows: &dyn Rows, sample: &[SampleBlock], first: usize, most: &[u16]) -
             }
             let seen = rows.outlook(&row, links).unwrap_or(*links);
             for (slot, (&x, &y)) in seen.iter().zip(&second).enumerate() {
-                if row.present[1 - first] >> slot & 1 != 0 && (x as usize) < from {
-                    if let Some(n) = counts.get_mut(x as usize * to + y as usize) {
-                        *n += 1;
-                    }
+                if row.present[1 - first] >> slot & 1 != 0
+                    && (x as usize) < from
+                    && let Some(n) = counts.get_mut(x as usize * to + y as usize)
+                {
+                    *n += 1;
                 }
             }
         }
