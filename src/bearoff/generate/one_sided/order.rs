@@ -211,3 +211,72 @@ impl<'a> Walk<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbering::{Multiset, Numbering};
+
+    fn pips_of(counts: &[u8]) -> usize {
+        let points = (1..).zip(counts);
+        points.map(|(point, &c)| point * usize::from(c)).sum()
+    }
+
+    /// Walks all layers beside a plain count of positions in number order.
+    #[test]
+    fn places_count_the_positions_before_in_the_layer() {
+        for (points, chequers) in [(7, 4), (9, 3), (3, 6), (24, 2)] {
+            let numbering = Multiset::new(points, chequers).unwrap();
+            let order = Order::new(points, chequers);
+            let mut counts = vec![0; points];
+            let mut seen = std::collections::HashMap::new();
+            for _ in 1..numbering.len() {
+                numbering.advance(&mut counts);
+                let (total, pips) = (counts.iter().sum::<u8>(), pips_of(&counts));
+                let place: &mut usize = seen.entry((total, pips)).or_insert(0);
+                assert_eq!(order.before(&counts, pips), *place);
+                let mut walk = Walk::new(&order, total, pips, *place);
+                if *place > 0 {
+                    // The same by walking on from the position before.
+                    walk = Walk::new(&order, total, pips, *place - 1);
+                    walk.advance();
+                }
+                let walked: Vec<u8> = (0..points).map(|i| walk.chequers(i)).collect();
+                assert_eq!(walked, counts);
+                moves_lead_where_they_should(&order, &walk, &counts);
+                *place += 1;
+            }
+            for ((total, pips), count) in seen {
+                assert_eq!(order.len(total, pips), count);
+            }
+        }
+    }
+
+    fn moves_lead_where_they_should(order: &Order, walk: &Walk<'_>, counts: &[u8]) {
+        for source in (0..counts.len()).filter(|&s| counts[s] > 0) {
+            let mut places = [0; 6];
+            walk.places(source, &mut places);
+            for die in 1..=source.min(6) {
+                let mut moved = counts.to_vec();
+                moved[source] -= 1;
+                moved[source - die] += 1;
+                assert_eq!(
+                    places[die - 1] as usize,
+                    order.before(&moved, pips_of(&moved))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn positions_of_other_pips_are_placed_between() {
+        let order = Order::new(7, 4);
+        // Of the layer of 9 pips and 2 chequers (2+7, 3+6, 4+5) none comes
+        // before the lowest position, all before the highest.
+        assert_eq!(order.before(&[2, 0, 0, 0, 0, 0, 0], 9), 0);
+        assert_eq!(order.before(&[0, 0, 0, 0, 0, 0, 2], 9), 3);
+        assert_eq!(order.len(2, 9), 3);
+        assert_eq!(order.len(2, 1), 0);
+        assert_eq!(order.len(2, 15), 0);
+    }
+}
