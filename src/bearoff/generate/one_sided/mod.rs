@@ -47,6 +47,9 @@ pub struct OneSided {
 /// The chequers of which none may be off for a gammon.
 const ALL_CHEQUERS: u8 = 15;
 
+/// Positions of a table whose layers are too short to be worth sharing.
+const SMALL_POSITIONS: u64 = 1 << 20;
+
 /// The most points: gnubg's makefiles go as far, and with more the layers do
 /// not fit the addresses of rows.
 const MOST_POINTS: u8 = 18;
@@ -191,6 +194,11 @@ impl Job for Computing<'_> {
         let pips = numbering.points() * usize::from(table.chequers);
         let segments = Store::segments(table.chequers, pips);
         let mut working = Working::new(keep, 2 * segments, &format!("{table:?}"))?;
+        let in_layers = numbering.points() > home::HOME_POINTS;
+        let is_small = in_layers && numbering.len() <= SMALL_POSITIONS;
+        if is_small && matches!(keep, Keep::Memory) {
+            return small::<W, G>(table, numbering, working, segments, progress);
+        }
         let win = Part::<W>::new(&numbering, 1, &mut working, 0, progress)?;
         let mut parts: Vec<Box<dyn AnyPart>> = vec![Box::new(win)];
         if table.gammon {
@@ -207,6 +215,37 @@ impl Job for Computing<'_> {
             working,
         })
     }
+}
+
+/// Computes a small table, win and gammon at the same time.
+fn small<W: Arithmetic, G: Arithmetic>(
+    table: &OneSided,
+    numbering: Multiset,
+    mut working: Working,
+    segments: usize,
+    progress: Tell<'_>,
+) -> Result<OneSidedRecords> {
+    let (win, gammon) = rayon::join(
+        || Part::<W>::at_once(&numbering, 1, 0),
+        || match table.gammon {
+            true => Part::<G>::at_once(&numbering, ALL_CHEQUERS, segments).map(Some),
+            false => Ok(None),
+        },
+    );
+    let (mut win, layers) = win?;
+    win.keep(layers, &mut working, progress)?;
+    let mut parts: Vec<Box<dyn AnyPart>> = vec![Box::new(win)];
+    if let Some((mut gammon, layers)) = gammon? {
+        gammon.keep(layers, &mut working, progress)?;
+        parts.push(Box::new(gammon));
+    } else if table.form == Form::Normal {
+        parts.push(Box::new(NoGammon));
+    }
+    Ok(OneSidedRecords {
+        numbering,
+        parts,
+        working,
+    })
 }
 
 /// The gammon values of a normal approximation without gammons.

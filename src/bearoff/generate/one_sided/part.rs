@@ -3,19 +3,24 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::super::Needs;
 use super::super::working::Working;
 use super::arithmetic::Arithmetic;
 use super::home::{HOME_POINTS, Home};
 use super::layers::{HOME_BASE, Layers, ROW_LAYERS};
 use super::order::Order;
-use super::store::{GROUP, Key, Store};
+use super::store::{GROUP, Key, Packed, Store};
 use crate::Result;
 use crate::numbering::{Multiset, Numbering};
 
 /// Told how many positions were computed since the last time; its error
 /// stops the work.
 pub(crate) type Tell<'a> = &'a dyn Fn(u64) -> Result<()>;
+
+/// A layer and its rows.
+pub(crate) type Layer = (Key, Vec<Packed>);
 
 /// Finished rows of all positions.
 pub(crate) struct Part<A: Arithmetic> {
@@ -46,9 +51,21 @@ impl<A: Arithmetic> Part<A> {
         })
     }
 
-    /// Computes all rows that `working` does not have yet. Positions with
-    /// fewer than `from` chequers count as off; segments are those from
-    /// `base` on.
+    /// Nothing is computed yet but the home board. Positions with fewer than
+    /// `from` chequers count as off; segments are those from `base` on.
+    fn empty(numbering: &Multiset, from: u8, base: usize) -> Result<Self> {
+        let (points, chequers) = (numbering.points(), numbering.chequers());
+        Ok(Part {
+            numbering: numbering.clone(),
+            order: Order::new(points, chequers),
+            from,
+            home: Home::new(points, chequers, from, HOME_BASE)?,
+            store: Store::new(chequers, points * usize::from(chequers), base),
+        })
+    }
+
+    /// Computes all rows that `working` does not have yet; `from` and `base` as
+    /// in [`Self::empty`].
     pub(crate) fn new(
         numbering: &Multiset,
         from: u8,
@@ -56,31 +73,66 @@ impl<A: Arithmetic> Part<A> {
         base: usize,
         tell: Tell<'_>,
     ) -> Result<Self> {
-        let (points, chequers) = (numbering.points(), numbering.chequers());
-        let home = Home::new(points, chequers, from, HOME_BASE)?;
-        let order = Order::new(points, chequers);
-        let store = Store::new(chequers, points * usize::from(chequers), base);
-        let mut part = Part {
-            numbering: numbering.clone(),
-            order,
-            from,
-            home,
-            store,
-        };
-        if points <= HOME_POINTS {
+        let mut part = Self::empty(numbering, from, base)?;
+        if numbering.points() <= HOME_POINTS {
             tell(numbering.len() - numbering.first_with(from))?;
         } else {
-            for total in from.max(1)..=chequers {
+            for total in part.totals() {
                 part.compute(total, working, tell)?;
             }
         }
         Ok(part)
     }
 
+    /// Computes all rows of a small table, whose layers are too short to be
+    /// shared by threads: they take totals instead. [`Self::keep`] takes the layers.
+    pub(crate) fn at_once(
+        numbering: &Multiset,
+        from: u8,
+        base: usize,
+    ) -> Result<(Self, Vec<Layer>)> {
+        let part = Self::empty(numbering, from, base)?;
+        let totals: Vec<u8> = part.totals().collect();
+        let layers = totals
+            .into_par_iter()
+            .with_max_len(1)
+            .flat_map_iter(|total| {
+                let mut layers = Layers::new(&part.order, &part.home, total);
+                part.layers(total)
+                    .map(move |pips| (Key { total, pips }, layers.compute(pips)))
+            })
+            .collect();
+        Ok((part, layers))
+    }
+
+    /// Keeps what [`Self::at_once`] has computed.
+    pub(crate) fn keep(
+        &mut self,
+        layers: Vec<Layer>,
+        working: &mut Working,
+        tell: Tell<'_>,
+    ) -> Result<()> {
+        for (key, packed) in layers {
+            self.store.put(working, key, &packed)?;
+            tell(self.order.len(key.total, key.pips) as u64)?;
+        }
+        Ok(())
+    }
+
+    /// The totals to compute.
+    fn totals(&self) -> std::ops::RangeInclusive<u8> {
+        self.from.max(1)..=self.numbering.chequers()
+    }
+
+    /// Pip counts of the layers of a total.
+    fn layers(&self, total: u8) -> std::ops::RangeInclusive<usize> {
+        usize::from(total)..=usize::from(total) * self.numbering.points()
+    }
+
     /// Computes the positions with `total` chequers.
     fn compute(&mut self, total: u8, working: &mut Working, tell: Tell<'_>) -> Result<()> {
         let mut layers = Layers::new(&self.order, &self.home, total);
-        let all = usize::from(total)..=usize::from(total) * self.numbering.points();
+        let all = self.layers(total);
         let missing = all
             .clone()
             .find(|&pips| !self.store.has(working, Key { total, pips }));
