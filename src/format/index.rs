@@ -138,7 +138,8 @@ impl BlockIndex {
         Some((self.region_offset + start, (end - start) as usize))
     }
 
-    /// As [`Self::find`], with an error that says what is wrong.
+    /// Offset in the file and length in bytes, checksum included, of a block; an
+    /// error for a block that is not there or a hostile index.
     pub fn locate(&self, block: u64) -> Result<(u64, usize)> {
         self.find(block).ok_or_else(|| {
             let message = format!(

@@ -20,7 +20,7 @@ pub use writer::{Summary, WriteOptions, Writer, write};
 use crate::Result;
 
 /// Finished records, readable by number: what a generator or an importer hands
-/// to [`write`], and what a [`Reader`] is.
+/// to [`write()`], and what a [`Reader`] is.
 pub trait Records: Sync {
     /// How many records there are.
     fn len(&self) -> u64;

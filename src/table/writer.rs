@@ -25,7 +25,7 @@ const MOST_UNIT_RECORDS: u64 = 1 << 20;
 /// Bytes of values that are held for each thread, roughly.
 const BATCH_BYTES: u64 = 16 << 20;
 
-/// How [`write`] goes about it.
+/// How [`write()`] goes about it.
 #[derive(Default)]
 pub struct WriteOptions<'a> {
     /// Replace an existing file.
@@ -117,7 +117,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts a table at `path`; see [`write`] for `schema`. `samples` holds
+    /// Starts a table at `path`; see [`write()`] for `schema`. `samples` holds
     /// blocks of each column to train its codec on, and may be empty.
     pub fn create(path: &Path, mut schema: Schema, samples: &[Vec<SampleBlock>]) -> Result<Self> {
         let numbering = numbering::open(

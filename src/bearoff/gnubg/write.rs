@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// Records that one thread turns into bytes at a time.
 const CHUNK: u64 = 1 << 13;
 
-/// What [`write`] may do.
+/// What [`write()`] may do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Export {
     /// Replace a file that exists.
