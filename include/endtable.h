@@ -70,20 +70,6 @@ typedef struct EndtableTable EndtableTable;
 // Bearoff tables that are open together, for any number of threads.
 typedef struct EndtableTables EndtableTables;
 
-// What a database holds, as its header says.
-typedef struct Kind Kind;
-
-// The material of an ending: the men of both sides beside the two kings.
-typedef struct Material Material;
-
-// One side's positions; a *place* counts them by ascending pip count, and by
-// number within one.
-typedef struct Side Side;
-
-// The worth of the six results, for the side on roll, on a scale on which a
-// plain win is 1 and a plain loss −1.
-typedef struct Stakes Stakes;
-
 // What is known of a position, as the side on roll sees it. Chances are from
 // 0 to 1, equities in points for money at a cube of 1; what the open tables
 // do not tell is NaN. Arrays are the side on roll and its opponent.
