@@ -1,6 +1,5 @@
 //! Many threads on the same tables and a cache that is always full: every
-//! answer is what one thread finds. `.ci/threads` runs this under a thread
-//! sanitizer.
+//! answer is what one thread finds.
 
 use std::sync::Arc;
 use std::thread;
