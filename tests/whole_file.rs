@@ -403,11 +403,25 @@ fn a_case() -> impl Strategy<Value = Case> {
     })
 }
 
+/// The least common multiple of the columns' block sizes.
+fn common_multiple(schema: &endtable::format::Schema) -> u64 {
+    schema.columns.iter().fold(1, |multiple, column| {
+        let size = u64::from(column.block_positions);
+        let (mut a, mut b) = (multiple, size);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        multiple / a * size
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn any_table_comes_back(case in a_case(), cache in prop_oneof![Just(0usize), Just(1 << 14), Just(1 << 20)], order in any::<u64>()) {
+        // The writer refuses others: its units are common multiples of the blocks.
+        prop_assume!(common_multiple(&case.schema) <= 1 << 20);
         let bytes = case.bytes();
         let width = case.schema.width();
         let positions = case.schema.positions;
