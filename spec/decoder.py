@@ -289,7 +289,8 @@ def decode_packed(column, payload, count, _first, _table):
     widths = list(cursor.take(active))
     base_bytes = max(value_bytes(bits) for bits in column.bits)
     bases = [cursor.number(base_bytes) for _ in range(active)]
-    need("P-3", all(width <= 32 for width in widths), "a width of more than 32 bits")
+    fitting = all(width <= bits for width, bits in zip(widths, column.bits[first:]))
+    need("P-3", fitting, "a width of more bits than its field")
     data = payload[cursor.at :]
     need("P-4", len(data) == (count * sum(widths) + 7) // 8, "wrong length of the records")
     records, bit = [], 0

@@ -137,6 +137,11 @@ pub enum Access {
     Block,
 }
 
+/// Decodes the record in a slot into a buffer as wide as a record, from bytes that
+/// begin with a block which [`Codec::check`] found right. `false` where only
+/// [`Codec::decode_slot`] can, which then names what is wrong.
+pub type ReadRecord = fn(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool;
+
 /// A way to turn a block's values into bytes and back.
 pub trait Codec: Send + Sync {
     /// The name in the file.
@@ -153,10 +158,10 @@ pub trait Codec: Send + Sync {
     /// How one record is reached.
     fn access(&self) -> Access;
 
-    /// For [`Access::Slot`] codecs, how much of a block usually lies before its
-    /// records, in 256ths: readers ask for the memory of a record before they
-    /// know where it is.
-    fn head_share(&self) -> usize {
+    /// For [`Access::Slot`] codecs, about how many bytes of a block lie before its
+    /// records: readers ask for the memory of a record before they know where it
+    /// is.
+    fn head_bytes(&self) -> usize {
         0
     }
 
@@ -175,6 +180,16 @@ pub trait Codec: Send + Sync {
         plan: &dyn Plan,
         out: &mut [u32],
     ) -> Result<()>;
+
+    /// Checks a block of `count` records as far as [`Codec::reader`] needs it.
+    fn check(&self, _count: usize, _bytes: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    /// A quick way to decode one record, where there is one.
+    fn reader(&self) -> Option<ReadRecord> {
+        None
+    }
 
     /// Decodes the record in `slot` into `out` (one record), for
     /// [`Access::Slot`] codecs without touching the others.

@@ -1,6 +1,6 @@
 //! Codec `stored`: records in canonical form, side by side.
 
-use super::{Access, Codec, Plan, Shape, length_error};
+use super::{Access, Codec, Plan, ReadRecord, Shape, length_error};
 use crate::{Error, Properties, Result};
 
 pub(super) const NAME: &str = "stored";
@@ -13,10 +13,9 @@ pub(super) struct Stored {
 
 impl Stored {
     pub(super) fn new(shape: Shape) -> Self {
-        let record_bytes = shape.record_bytes();
         Stored {
+            record_bytes: shape.record_bytes(),
             shape,
-            record_bytes,
         }
     }
 
@@ -36,6 +35,19 @@ impl Stored {
         }
         Ok(())
     }
+}
+
+/// A [`ReadRecord`] of values that are all 16 bits wide: no shifts, no checks.
+fn read_words(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool {
+    let length = 2 * out.len();
+    let Some(record) = bytes.get(slot * length..slot * length + length) else {
+        return false;
+    };
+    let (pairs, _) = record.as_chunks::<2>();
+    for (value, pair) in out.iter_mut().zip(pairs) {
+        *value = u32::from(u16::from_le_bytes(*pair));
+    }
+    true
 }
 
 impl Codec for Stored {
@@ -80,6 +92,18 @@ impl Codec for Stored {
         Ok(())
     }
 
+    fn check(&self, count: usize, bytes: &[u8]) -> Result<()> {
+        match bytes.len() == count * self.record_bytes {
+            true => Ok(()),
+            false => Err(length_error("B-3", count * self.record_bytes, bytes.len())),
+        }
+    }
+
+    fn reader(&self) -> Option<ReadRecord> {
+        let words = self.shape.bits.iter().all(|&bits| bits == 16);
+        words.then_some(read_words)
+    }
+
     #[inline]
     fn decode_slot(
         &self,
@@ -90,18 +114,8 @@ impl Codec for Stored {
         _plan: &dyn Plan,
         out: &mut [u32],
     ) -> Result<()> {
-        if bytes.len() != count * self.record_bytes {
-            return Err(length_error("B-3", count * self.record_bytes, bytes.len()));
-        }
+        self.check(count, bytes)?;
         let record = bytes.get(slot * self.record_bytes..).unwrap_or_default();
-        if self.record_bytes == 2 * out.len() && self.shape.bits.iter().all(|&b| b == 16) {
-            // All values are 16 bits wide: no shifts, no checks.
-            let (pairs, _) = record.as_chunks::<2>();
-            for (value, pair) in out.iter_mut().zip(pairs) {
-                *value = u32::from(u16::from_le_bytes(*pair));
-            }
-            return Ok(());
-        }
         self.record(record, out)
     }
 }

@@ -15,6 +15,9 @@ const GROUPS: std::ops::RangeInclusive<u8> = 0..=9;
 const MOST_DELTA_BITS: u8 = 28;
 /// Zero bytes kept behind the distances so that eight can be read anywhere.
 const PADDING: usize = 8;
+/// Blocks whose offsets are kept as 32 bits and the first one's 64: no block has
+/// 2^16 bytes where there are so many.
+const NEAR: u64 = 1 << 14;
 
 /// Offsets of one column's blocks, as kept in the file and in memory.
 #[derive(Debug, Clone)]
@@ -29,9 +32,59 @@ pub struct BlockIndex {
     knots: Vec<u64>,
     /// `blocks` distances of `delta_bits` bits each, then [`PADDING`] zeros.
     deltas: Vec<u8>,
+    /// Offset in the file of each block and of what follows the last one, relative
+    /// to that of the first in [`NEAR`] blocks; modulo 2^32 where the file is wrong.
+    near: Vec<u32>,
+    far: Vec<u64>,
 }
 
 impl BlockIndex {
+    /// Works out where each block is, from `deltas` as the field describes them.
+    fn assemble(
+        region_offset: u64,
+        region_bytes: u64,
+        blocks: u64,
+        fit: Fit,
+        deltas: Vec<u8>,
+    ) -> Self {
+        let origin = region_offset.wrapping_sub(u64::from(fit.bias));
+        let mask = (1u64 << fit.delta_bits) - 1;
+        let mut near = Vec::with_capacity(blocks as usize + 1);
+        let mut far = Vec::new();
+        let mut base = 0;
+        for block in 0..=blocks {
+            let bit = block * u64::from(fit.delta_bits);
+            let window = deltas
+                .get((bit / 8) as usize..)
+                .and_then(<[u8]>::first_chunk::<8>);
+            let word = window.map_or(0, |window| u64::from_le_bytes(*window));
+            let line = fit.line(block as usize) as u64;
+            let offset = match block == blocks {
+                true => region_offset.wrapping_add(region_bytes),
+                false => origin
+                    .wrapping_add(line)
+                    .wrapping_add(word >> (bit % 8) & mask),
+            };
+            if block % NEAR == 0 {
+                base = offset;
+                far.push(base);
+            }
+            near.push(offset.wrapping_sub(base) as u32);
+        }
+        BlockIndex {
+            near,
+            far,
+            region_offset,
+            region_bytes,
+            blocks,
+            bias: fit.bias,
+            group_log2: fit.group_log2,
+            delta_bits: fit.delta_bits,
+            knots: fit.knots,
+            deltas,
+        }
+    }
+
     /// Builds the index of a region at `region_offset` from the lengths of its
     /// blocks, in bytes and with their checksums.
     pub fn new(region_offset: u64, lengths: &[u32]) -> Self {
@@ -66,16 +119,13 @@ impl BlockIndex {
                 *window = word.to_le_bytes();
             }
         }
-        BlockIndex {
+        BlockIndex::assemble(
             region_offset,
             region_bytes,
-            blocks: offsets.len() as u64,
-            bias: fit.bias,
-            group_log2: fit.group_log2,
-            delta_bits: fit.delta_bits,
-            knots: fit.knots,
+            offsets.len() as u64,
+            fit,
             deltas,
-        }
+        )
     }
 
     /// Offset of the first byte behind the column's blocks.
@@ -103,39 +153,36 @@ impl BlockIndex {
         (FIXED_BYTES + self.knots.len() * 8 + self.deltas.len() - PADDING) as u64
     }
 
+    /// Offset in the file of a block and its length but for a few bytes, in few
+    /// instructions; anything, or `None`, where the index is wrong.
+    #[inline(always)]
+    pub(crate) fn estimate(&self, block: u64) -> Option<(u64, usize)> {
+        let far = self.far.get((block / NEAR) as usize)?;
+        let [near, next] = self.near.get(block as usize..)?.first_chunk::<2>()?;
+        let length = next.wrapping_sub(*near);
+        Some((far.wrapping_add(u64::from(*near)), length as usize))
+    }
+
+    /// Offset in the file of block `block`, or of what follows the last one.
+    fn offset(&self, block: u64) -> Option<u64> {
+        match block == self.blocks {
+            true => Some(self.region_end()),
+            false => {
+                let far = self.far.get((block / NEAR) as usize)?;
+                Some(far.wrapping_add(u64::from(*self.near.get(block as usize)?)))
+            }
+        }
+    }
+
     /// Offset in the file and length in bytes, checksum included, of a block;
     /// `None` for a block that is not there or a hostile index.
-    #[inline]
     pub(crate) fn find(&self, block: u64) -> Option<(u64, usize)> {
         if block >= self.blocks {
             return None;
         }
-        let group = (block >> self.group_log2) as usize;
-        let within = block & ((1 << self.group_log2) - 1);
-        let [from, to] = self.knots.get(group..)?.first_chunk::<2>()?;
-        // Two distances side by side: 2 × 28 bits and 7 before fit a word.
-        let bit = block * u64::from(self.delta_bits);
-        let window = self.deltas.get((bit / 8) as usize..)?.first_chunk::<8>()?;
-        let word = u64::from_le_bytes(*window) >> (bit % 8);
-        let mask = (1 << self.delta_bits) - 1;
-        let slope = to.wrapping_sub(*from) >> self.group_log2;
-        let line = from
-            .wrapping_add(within.wrapping_mul(slope))
-            .wrapping_sub(u64::from(self.bias));
-        let start = line.wrapping_add(word & mask);
-        // The next block is on the same line, or begins the next one.
-        let line = match (within + 1) >> self.group_log2 {
-            0 => line.wrapping_add(slope),
-            _ => to.wrapping_sub(u64::from(self.bias)),
-        };
-        let end = match block + 1 == self.blocks {
-            true => self.region_bytes,
-            false => line.wrapping_add(word >> self.delta_bits & mask),
-        };
-        if start >= end || end > self.region_bytes {
-            return None;
-        }
-        Some((self.region_offset + start, (end - start) as usize))
+        let (start, end) = (self.offset(block)?, self.offset(block + 1)?);
+        let inside = self.region_offset <= start && start < end && end <= self.region_end();
+        inside.then_some((start, (end - start) as usize))
     }
 
     /// Offset in the file and length in bytes, checksum included, of a block; an
@@ -256,16 +303,19 @@ impl BlockIndex {
         let delta_bytes = usize::try_from(packed_bytes(blocks, delta_bits)).unwrap_or(usize::MAX);
         let mut deltas = cursor.take(delta_bytes)?.to_vec();
         deltas.extend_from_slice(&[0; PADDING]);
-        Ok(BlockIndex {
+        let fit = Fit {
+            group_log2,
+            bias,
+            delta_bits,
+            knots,
+        };
+        Ok(BlockIndex::assemble(
             region_offset,
             region_bytes,
             blocks,
-            bias,
-            group_log2,
-            delta_bits,
-            knots,
+            fit,
             deltas,
-        })
+        ))
     }
 }
 

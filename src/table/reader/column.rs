@@ -3,14 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::codec::{Access, Codec};
+use crate::codec::{Access, Codec, ReadRecord};
 use crate::format::{BLOCK_CHECKSUM_BYTES, BlockIndex, Column};
-use crate::source::prefetch;
 use crate::{Error, Result};
-
-/// Bytes before and behind a record's estimated beginning that are asked for.
-const RECORD_SLACK: usize = 12;
-const RECORD_REACH: usize = 36;
 
 /// One column of an open table.
 pub(super) struct ColumnReader {
@@ -18,55 +13,42 @@ pub(super) struct ColumnReader {
     pub(super) width: usize,
     pub(super) codec: Arc<dyn Codec>,
     pub(super) access: Access,
+    /// See [`Codec::reader`].
+    pub(super) read: Option<ReadRecord>,
     /// The codec of blocks in the cache: the same where it reads records
     /// alone, else one that does.
     pub(super) kept: Arc<dyn Codec>,
-    /// See [`Codec::head_share`].
-    pub(super) head_share: usize,
+    /// See [`Codec::head_bytes`].
+    pub(super) head_bytes: usize,
     pub(super) index: BlockIndex,
     /// Bytes of a stored block, at most.
     pub(super) longest: usize,
-    /// A bit for each block whose checksum was found right, when the source
-    /// lies in memory: each block is checked once, before it is first used.
+    /// A bit for each block that was found right, when the source lies in memory:
+    /// each block is checked once, before it is first used.
     pub(super) checked: Vec<AtomicU64>,
     pub(super) cache_id: u64,
     pub(super) grid: Grid,
 }
 
 impl ColumnReader {
-    /// Where a block is: nowhere, with a length of 0, when the index is wrong.
-    #[inline]
-    pub(super) fn locate(&self, place: Place) -> Located {
-        let (offset, length) = self.index.find(place.block).unwrap_or((0, 0));
-        Located {
-            place,
-            offset,
-            length,
-        }
+    /// Whether a block of a source in memory was found right before.
+    #[inline(always)]
+    pub(super) fn is_checked(&self, block: u64) -> bool {
+        let word = self.checked.get((block / 64) as usize);
+        word.is_some_and(|bits| bits.load(Ordering::Relaxed) & 1 << (block % 64) != 0)
     }
-}
 
-/// A record's place, and that of its block in the source.
-#[derive(Clone, Copy)]
-pub(super) struct Located {
-    pub(super) place: Place,
-    pub(super) offset: u64,
-    pub(super) length: usize,
-}
-
-impl Located {
-    /// Asks for the bytes that a look-up will probably read: the start of the
-    /// block, where tables lie, and the record's place if all records take the
-    /// same room.
-    #[inline]
-    pub(super) fn prefetch(&self, column: &ColumnReader, bytes: &[u8]) {
-        let offset = self.offset as usize;
-        let head = (self.length * column.head_share) >> 8;
-        let record = head + (((self.length - head) * self.place.slot) >> column.grid.size_log2);
-        prefetch(bytes, offset);
-        prefetch(bytes, offset + head);
-        prefetch(bytes, (offset + record).saturating_sub(RECORD_SLACK));
-        prefetch(bytes, offset + record + RECORD_REACH);
+    /// Checks a block of a source in memory at its first use.
+    pub(super) fn check_once(&self, block: u64, offset: u64, stored: &[u8]) -> Result<()> {
+        if self.is_checked(block) {
+            return Ok(());
+        }
+        let payload = check_block(self, block, offset, stored)?;
+        self.codec.check(self.grid.count_of(block), payload)?;
+        if let Some(bits) = self.checked.get((block / 64) as usize) {
+            bits.fetch_or(1 << (block % 64), Ordering::Relaxed);
+        }
+        Ok(())
     }
 }
 
@@ -95,8 +77,15 @@ impl Grid {
         }
     }
 
+    /// Records in a block.
+    pub(super) fn count_of(&self, block: u64) -> usize {
+        let number = (self.cell + block) * self.size;
+        let place = self.place(number.max(self.first));
+        place.map_or(0, |place| place.count)
+    }
+
     /// Block, its first number, and how many records it has.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place(&self, number: u64) -> Option<Place> {
         if number.wrapping_sub(self.first) >= self.count {
             return None;
@@ -124,27 +113,6 @@ pub(super) struct Place {
     pub(super) slot: usize,
 }
 
-/// The payload of a block of a source in memory, checked at its first use;
-/// `None` when it is damaged.
-#[inline]
-pub(super) fn payload_in<'a>(
-    column: &ColumnReader,
-    located: Located,
-    bytes: &'a [u8],
-) -> Option<&'a [u8]> {
-    let from = located.offset as usize;
-    let stored = bytes.get(from..from + located.length)?;
-    let block = located.place.block;
-    let seen = column.checked.get((block / 64) as usize)?;
-    let bit = 1 << (block % 64);
-    if seen.load(Ordering::Relaxed) & bit == 0 {
-        check_block(column, block, located.offset, stored).ok()?;
-        seen.fetch_or(bit, Ordering::Relaxed);
-    }
-    let (payload, _) = stored.split_last_chunk::<BLOCK_CHECKSUM_BYTES>()?;
-    Some(payload)
-}
-
 /// Finds a block in the file, and refuses a length that no codec needs before
 /// memory is taken for it.
 #[inline]
@@ -163,17 +131,17 @@ pub(super) fn locate(column: &ColumnReader, block: u64) -> Result<(u64, usize)> 
     Ok((offset, length))
 }
 
-/// Compares a stored block with its checksum.
-pub(super) fn check_block(
+/// Compares a stored block with its checksum; what is before that is the payload.
+pub(super) fn check_block<'a>(
     column: &ColumnReader,
     block: u64,
     offset: u64,
-    stored: &[u8],
-) -> Result<()> {
+    stored: &'a [u8],
+) -> Result<&'a [u8]> {
     if let Some((payload, stated)) = stored.split_last_chunk::<BLOCK_CHECKSUM_BYTES>() {
         let (stated, found) = (u32::from_le_bytes(*stated), crc32fast::hash(payload));
         if stated == found {
-            return Ok(());
+            return Ok(payload);
         }
         let message = format!(
             "checksum of block {block} of column '{}' is {found:08x}, {stated:08x} stated; fetch or make the file again",

@@ -1,7 +1,8 @@
 //! Many records at once: batches, ranges, and the whole table in order.
 
+use super::Reader;
 use super::column::ColumnReader;
-use super::{DIRECT_COLUMNS, Reader};
+use super::direct::DIRECT_COLUMNS;
 use crate::Result;
 use crate::table::Records;
 
@@ -46,17 +47,17 @@ impl Reader {
         let mut ahead = numbers.iter();
         for (places, &number) in places.iter_mut().zip(&mut ahead) {
             self.check_number(number)?;
-            self.locate_all(number, bytes, places);
+            self.announce(number, bytes, places);
         }
         let records = out.chunks_exact_mut(self.width);
         for (i, (&number, record)) in numbers.iter().zip(records).enumerate() {
             let places = &mut places[i % BATCH_AHEAD];
-            if !self.decode_all(places, bytes, record) {
+            if !self.decode(places, bytes, record) {
                 self.get(number, record)?;
             }
             if let Some(&number) = ahead.next() {
                 self.check_number(number)?;
-                self.locate_all(number, bytes, places);
+                self.announce(number, bytes, places);
             }
         }
         Ok(())

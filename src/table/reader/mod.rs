@@ -1,6 +1,7 @@
 //! Reading a table at random.
 
 mod column;
+mod direct;
 mod many;
 mod open;
 
@@ -10,7 +11,8 @@ pub use open::OpenOptions;
 use std::path::Path;
 use std::sync::Arc;
 
-use column::{ColumnReader, Located, Place, check_block, locate, payload_in};
+use column::{ColumnReader, Place, check_block, locate};
+use direct::Located;
 
 use super::CacheStatistics;
 use super::cache::{BlockCache, Key};
@@ -19,9 +21,6 @@ use crate::format::{BLOCK_CHECKSUM_BYTES, Footer, Header, Schema};
 use crate::numbering::Numbering;
 use crate::source::Source;
 use crate::{Error, Result};
-
-/// Columns whose places are found ahead of decoding, at most.
-const DIRECT_COLUMNS: usize = 4;
 
 /// An open table: look-ups from any number of threads.
 pub struct Reader {
@@ -33,7 +32,7 @@ pub struct Reader {
     columns: Vec<ColumnReader>,
     cache: Arc<BlockCache>,
     width: usize,
-    /// Whether [`Reader::get_direct`] serves this table.
+    /// Whether [`Reader::record_direct`] serves this table.
     direct: bool,
 }
 
@@ -121,7 +120,7 @@ impl Reader {
     ///
     /// Errors: [`Error::Invalid`] for a number out of range or a buffer of
     /// another length; [`Error::Corrupt`] and [`Error::Io`] with the file's name.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, number: u64, out: &mut [u32]) -> Result<()> {
         if out.len() != self.width {
             return Err(self.width_error(out.len(), self.width));
@@ -129,10 +128,15 @@ impl Reader {
         self.check_number(number)?;
         if self.direct
             && let Some(bytes) = self.source.bytes()
-            && self.get_direct(number, bytes, out)
+            && self.record_direct(number, bytes, out)
         {
             return Ok(());
         }
+        self.get_by_column(number, out)
+    }
+
+    #[inline(never)]
+    fn get_by_column(&self, number: u64, out: &mut [u32]) -> Result<()> {
         let mut rest = out;
         for column in &self.columns {
             let (head, tail) = rest.split_at_mut(column.width);
@@ -140,59 +144,6 @@ impl Reader {
             rest = tail;
         }
         Ok(())
-    }
-
-    /// A whole record from a source in memory whose columns are all decoded
-    /// slot by slot. `false` when something is wrong, which the ordinary way
-    /// then names: errors cost nothing here.
-    #[inline]
-    fn get_direct(&self, number: u64, bytes: &[u8], out: &mut [u32]) -> bool {
-        let mut places = [None; DIRECT_COLUMNS];
-        self.locate_all(number, bytes, &mut places);
-        self.decode_all(&places, bytes, out)
-    }
-
-    /// Finds the places of all columns and asks for their bytes, so that they
-    /// come from memory side by side.
-    #[inline]
-    fn locate_all(
-        &self,
-        number: u64,
-        bytes: &[u8],
-        places: &mut [Option<Located>; DIRECT_COLUMNS],
-    ) {
-        for (column, located) in self.columns.iter().zip(places) {
-            *located = column.grid.place(number).map(|place| {
-                let found = column.locate(place);
-                found.prefetch(column, bytes);
-                found
-            });
-        }
-    }
-
-    /// Decodes a record from the places of its columns. `false` when anything
-    /// is wrong.
-    #[inline]
-    fn decode_all(
-        &self,
-        places: &[Option<Located>; DIRECT_COLUMNS],
-        bytes: &[u8],
-        out: &mut [u32],
-    ) -> bool {
-        let mut rest = out;
-        for (column, located) in self.columns.iter().zip(places) {
-            let (head, tail) = rest.split_at_mut(column.width);
-            match located {
-                None => head.copy_from_slice(&column.column.elsewhere),
-                Some(located) => {
-                    if !self.direct(column, *located, bytes, head) {
-                        return false;
-                    }
-                }
-            }
-            rest = tail;
-        }
-        true
     }
 
     /// Looks up one column's record of `number`; `column` is its place in
@@ -214,20 +165,26 @@ impl Reader {
     pub fn prefetch(&self, column: usize, number: u64) {
         if let Some(column) = self.columns.get(column)
             && let Some(bytes) = self.source.bytes()
-            && let Some(place) = column.grid.place(number)
+            && let Some(located) = Located::new(column, number)
         {
-            let located = column.locate(place);
             located.prefetch(column, bytes);
         }
     }
 
+    #[inline(always)]
     fn column(&self, column: usize) -> Result<&ColumnReader> {
-        self.columns.get(column).ok_or_else(|| {
-            Error::invalid(format!(
-                "column {column} asked for, the table has {}",
-                self.columns.len()
-            ))
-        })
+        match self.columns.get(column) {
+            Some(column) => Ok(column),
+            None => Err(self.column_error(column)),
+        }
+    }
+
+    #[cold]
+    fn column_error(&self, column: usize) -> Error {
+        Error::invalid(format!(
+            "column {column} asked for, the table has {}",
+            self.columns.len()
+        ))
     }
 
     #[cold]
@@ -235,58 +192,47 @@ impl Reader {
         Error::invalid(format!("a buffer for {found} values, {expected} expected"))
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_number(&self, number: u64) -> Result<()> {
         match number < self.schema.positions {
             true => Ok(()),
-            false => Err(Error::invalid(format!(
-                "position {number} asked for, the table has 0 to {}",
-                self.schema.positions.saturating_sub(1)
-            ))),
+            false => Err(self.number_error(number)),
         }
     }
 
-    #[inline]
+    #[cold]
+    fn number_error(&self, number: u64) -> Error {
+        Error::invalid(format!(
+            "position {number} asked for, the table has 0 to {}",
+            self.schema.positions.saturating_sub(1)
+        ))
+    }
+
+    #[inline(always)]
     fn look_up(&self, column: &ColumnReader, number: u64, out: &mut [u32]) -> Result<()> {
+        if column.read.is_some()
+            && let Some(bytes) = self.source.bytes()
+            && self.column_direct(column, number, bytes, out)
+        {
+            return Ok(());
+        }
+        self.look_up_block(column, number, out)
+    }
+
+    /// One column's record by way of its block.
+    #[inline(never)]
+    fn look_up_block(&self, column: &ColumnReader, number: u64, out: &mut [u32]) -> Result<()> {
         let Some(place) = column.grid.place(number) else {
             out.copy_from_slice(&column.column.elsewhere);
             return Ok(());
         };
-        if column.access == Access::Slot
-            && let Some(bytes) = self.source.bytes()
-        {
-            let located = column.locate(place);
-            located.prefetch(column, bytes);
-            if self.direct(column, located, bytes, out) {
-                return Ok(());
-            }
-        }
-        let in_memory = self.source.bytes().is_some() && column.access == Access::Slot;
+        // Blocks in memory whose records are read alone need no cache.
+        let in_memory = column.access == Access::Slot && self.source.bytes().is_some();
         let found = match in_memory || self.cache.is_off() {
             true => self.uncached(column, place, out),
             false => self.cached(column, place, out),
         };
         found.map_err(|e| name_file(e, &*self.source))
-    }
-
-    /// One record straight from a source in memory; `false` when anything is
-    /// wrong.
-    #[inline]
-    fn direct(
-        &self,
-        column: &ColumnReader,
-        located: Located,
-        bytes: &[u8],
-        out: &mut [u32],
-    ) -> bool {
-        let (place, plan) = (located.place, &*self.numbering);
-        let Some(payload) = payload_in(column, located, bytes) else {
-            return false;
-        };
-        column
-            .codec
-            .decode_slot(place.first, place.count, place.slot, payload, plan, out)
-            .is_ok()
     }
 
     /// One record past the cache: no more is decoded than needed.
@@ -357,20 +303,16 @@ impl Reader {
         f: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<T> {
         let (offset, length) = locate(column, place.block)?;
-        if let Some(bytes) = self.source.bytes() {
-            let located = Located {
-                place,
-                offset,
-                length,
-            };
-            if let Some(payload) = payload_in(column, located, bytes) {
-                return f(payload);
-            }
+        if let Some(bytes) = self.source.bytes()
+            && let Some(stored) = bytes.get(offset as usize..)
+            && let Some(stored) = stored.get(..length)
+        {
+            column.check_once(place.block, offset, stored)?;
+            return f(&stored[..length - BLOCK_CHECKSUM_BYTES]);
         }
         let mut stored = vec![0; length];
         self.source.read_at(offset, &mut stored)?;
-        check_block(column, place.block, offset, &stored)?;
-        f(&stored[..length - BLOCK_CHECKSUM_BYTES])
+        f(check_block(column, place.block, offset, &stored)?)
     }
 
     /// Decodes the first records of a block, past the cache: as many as fit `out`.

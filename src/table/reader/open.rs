@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::column::{ColumnReader, Grid};
-use super::{DIRECT_COLUMNS, Reader, name_file};
+use super::direct::DIRECT_COLUMNS;
+use super::{Reader, name_file};
 use crate::codec::{self, Access, Shape};
 use crate::format::{BlockIndex, Column, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Schema};
 use crate::numbering;
@@ -177,7 +178,8 @@ impl Reader {
                     Access::Block => codec::for_memory(&shape),
                 },
                 access: codec.access(),
-                head_share: codec.head_share(),
+                read: codec.reader(),
+                head_bytes: codec.head_bytes(),
                 codec,
                 checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
                 longest: column.longest_block(),
@@ -190,7 +192,7 @@ impl Reader {
         let width = schema.width();
         let direct = in_memory
             && columns.len() <= DIRECT_COLUMNS
-            && columns.iter().all(|c| c.access == Access::Slot);
+            && columns.iter().all(|c| c.read.is_some());
         Ok(Reader {
             direct,
             source: Arc::clone(source),
