@@ -13,6 +13,8 @@ const SHARDS: usize = 16;
 /// what the allocator adds. Measured: a process that cached 300,000 blocks of one
 /// byte grew by 128 for each.
 const ENTRY_BYTES: usize = 128;
+/// Blocks within so many numbers are in the same shard; logarithm.
+const NEIGHBOURS_LOG2: u32 = 8;
 
 /// Names a block of a column of an open table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,18 +24,17 @@ pub(super) struct Key {
     pub(super) block: u64,
 }
 
-impl Key {
-    /// Mixes both numbers; odd multipliers with many bits set spread
-    /// consecutive blocks over shards and buckets.
-    fn mixed(self) -> u64 {
-        let x = (self.block ^ self.column.rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-    }
+/// Mixes two numbers; odd multipliers with many bits set spread consecutive ones
+/// over shards and buckets.
+#[inline]
+fn mix(a: u64, b: u64) -> u64 {
+    let x = (b ^ a.rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.mixed());
+        state.write_u64(mix(self.column, self.block));
     }
 }
 
@@ -55,10 +56,18 @@ impl Hasher for Mixed {
     }
 }
 
-type Blocks = LruCache<Key, Box<[u8]>, BuildHasherDefault<Mixed>>;
+type Blocks = LruCache<Key, Entry, BuildHasherDefault<Mixed>>;
 
-struct Shard {
+struct Entry {
+    block: Box<[u8]>,
+    /// [`Kept::moves`] when it came to the front.
+    moved: u64,
+}
+
+struct Kept {
     blocks: Blocks,
+    /// How often an entry came to the front so far.
+    moves: u64,
     bytes: usize,
     hits: u64,
     misses: u64,
@@ -79,7 +88,7 @@ pub struct CacheStatistics {
 
 /// Blocks that were read lately, up to a budget in bytes.
 pub struct BlockCache {
-    shards: Vec<Mutex<Shard>>,
+    shards: Vec<Mutex<Kept>>,
     shard_budget: usize,
     next_id: AtomicU64,
 }
@@ -95,16 +104,14 @@ impl std::fmt::Debug for BlockCache {
 impl BlockCache {
     /// A cache of at most `budget` bytes; 0 keeps nothing.
     pub fn new(budget: usize) -> Self {
-        let shards = (0..SHARDS)
-            .map(|_| {
-                Mutex::new(Shard {
-                    blocks: LruCache::unbounded_with_hasher(BuildHasherDefault::default()),
-                    bytes: 0,
-                    hits: 0,
-                    misses: 0,
-                })
-            })
-            .collect();
+        let kept = || Kept {
+            blocks: LruCache::unbounded_with_hasher(BuildHasherDefault::default()),
+            moves: 0,
+            bytes: 0,
+            hits: 0,
+            misses: 0,
+        };
+        let shards = (0..SHARDS).map(|_| Mutex::new(kept())).collect();
         BlockCache {
             shards,
             shard_budget: budget / SHARDS,
@@ -123,47 +130,35 @@ impl BlockCache {
         self.next_id.fetch_add(columns as u64, Ordering::Relaxed)
     }
 
+    /// The shard of the blocks of a table around number `first`, whatever their
+    /// columns: those of one record are looked up under one lock.
     #[inline]
-    fn shard(&self, key: Key) -> MutexGuard<'_, Shard> {
-        let shard = &self.shards[(key.mixed() >> 60) as usize % SHARDS];
+    pub(super) fn shard_of(&self, table: u64, first: u64) -> usize {
+        (mix(table, first >> NEIGHBOURS_LOG2) >> 60) as usize % SHARDS
+    }
+
+    /// Locks two shards, which may be the same, always in the same order.
+    #[inline]
+    pub(super) fn lock_two(&self, shards: [usize; 2]) -> Two<'_> {
+        let (low, high) = (shards[0].min(shards[1]), shards[0].max(shards[1]));
+        Two {
+            low,
+            one: self.lock(low),
+            two: (low < high).then(|| self.lock(high)),
+        }
+    }
+
+    /// Locks a shard that [`BlockCache::shard_of`] gave.
+    #[inline]
+    pub(super) fn lock(&self, shard: usize) -> Shard<'_> {
         // A panic cannot leave a shard half changed: the lock covers no code
         // of others but the reading of a finished block.
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Hands a cached block to `read`, or `None` when it is not there.
-    #[inline]
-    pub(super) fn get<T>(&self, key: Key, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
-        let mut shard = self.shard(key);
-        let shard = &mut *shard;
-        match shard.blocks.get(&key) {
-            Some(block) => {
-                shard.hits += 1;
-                Some(read(block))
-            }
-            None => {
-                shard.misses += 1;
-                None
-            }
-        }
-    }
-
-    /// Keeps a block, and drops those longest unused to stay in the budget.
-    pub(super) fn insert(&self, key: Key, block: Box<[u8]>) {
-        let cost = block.len() + ENTRY_BYTES;
-        if cost > self.shard_budget {
-            return;
-        }
-        let mut shard = self.shard(key);
-        if let Some((_, old)) = shard.blocks.push(key, block) {
-            shard.bytes -= old.len() + ENTRY_BYTES;
-        }
-        shard.bytes += cost;
-        while shard.bytes > self.shard_budget {
-            match shard.blocks.pop_lru() {
-                Some((_, old)) => shard.bytes -= old.len() + ENTRY_BYTES,
-                None => break,
-            }
+        let kept = self.shards[shard % SHARDS]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Shard {
+            kept,
+            budget: self.shard_budget,
         }
     }
 
@@ -190,88 +185,145 @@ impl BlockCache {
     }
 }
 
+/// Two locked shards.
+pub(super) struct Two<'a> {
+    low: usize,
+    one: Shard<'a>,
+    two: Option<Shard<'a>>,
+}
+
+impl<'a> Two<'a> {
+    /// The one that was asked for as `shard`.
+    #[inline]
+    pub(super) fn of(&mut self, shard: usize) -> &mut Shard<'a> {
+        match &mut self.two {
+            Some(two) if shard != self.low => two,
+            _ => &mut self.one,
+        }
+    }
+}
+
+/// A locked shard.
+pub(super) struct Shard<'a> {
+    kept: MutexGuard<'a, Kept>,
+    budget: usize,
+}
+
+impl Shard<'_> {
+    /// Hands a cached block to `read`, or `None` when it is not there.
+    #[inline]
+    pub(super) fn get<T>(&mut self, key: Key, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+        let kept = &mut *self.kept;
+        let held = kept.blocks.len() as u64;
+        let entry = kept.blocks.peek_mut(&key)?;
+        kept.hits += 1;
+        let answer = read(&entry.block);
+        // Where an entry is among the newest matters to nobody, and moving it
+        // takes long: it moves when it may have left the newest quarter.
+        if 4 * (kept.moves - entry.moved) > held {
+            kept.moves += 1;
+            entry.moved = kept.moves;
+            kept.blocks.promote(&key);
+        }
+        Some(answer)
+    }
+
+    /// Keeps a block that was missing, and drops those longest unused to stay in the budget.
+    pub(super) fn insert(&mut self, key: Key, block: Box<[u8]>) {
+        let kept = &mut *self.kept;
+        kept.misses += 1;
+        let cost = block.len() + ENTRY_BYTES;
+        if cost > self.budget {
+            return;
+        }
+        kept.moves += 1;
+        let entry = Entry {
+            block,
+            moved: kept.moves,
+        };
+        if let Some((_, old)) = kept.blocks.push(key, entry) {
+            kept.bytes -= old.block.len() + ENTRY_BYTES;
+        }
+        kept.bytes += cost;
+        while kept.bytes > self.budget {
+            match kept.blocks.pop_lru() {
+                Some((_, old)) => kept.bytes -= old.block.len() + ENTRY_BYTES,
+                None => break,
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const ONE: Key = Key {
+        column: 1,
+        block: 0,
+    };
+
     #[test]
     fn the_budget_holds_and_the_oldest_go() {
         let cache = BlockCache::new(1 << 20);
+        let shard = cache.shard_of(1, 0);
         for block in 0..10_000 {
-            cache.insert(Key { column: 1, block }, vec![7; 1000].into());
+            let key = Key { block, ..ONE };
+            cache.lock(shard).insert(key, vec![7; 1000].into());
         }
         let held = cache.statistics();
-        assert!(held.bytes <= 1 << 20, "{held:?}");
-        assert!(held.blocks > 700, "{held:?}");
+        assert!(held.bytes <= (1 << 20) / SHARDS as u64, "{held:?}");
+        assert!(held.blocks > 50, "{held:?}");
+        let newest = Key {
+            block: 9_999,
+            ..ONE
+        };
+        let length = |key| cache.lock(shard).get(key, |block| block.len());
+        assert_eq!(length(ONE), None);
+        assert_eq!(length(newest), Some(1000));
         assert_eq!(
-            cache.get(
-                Key {
-                    column: 1,
-                    block: 0
-                },
-                |_| ()
-            ),
-            None
-        );
-        assert_eq!(
-            cache.get(
-                Key {
-                    column: 1,
-                    block: 9_999
-                },
-                |b| b.len()
-            ),
-            Some(1000)
-        );
-        assert_eq!(
-            cache.get(
-                Key {
-                    column: 2,
-                    block: 9_999
-                },
-                |b| b.len()
-            ),
+            length(Key {
+                column: 2,
+                ..newest
+            }),
             None
         );
         let counted = cache.statistics();
-        assert_eq!((counted.hits, counted.misses), (1, 2));
+        // Every block came in because it was missing.
+        assert_eq!((counted.hits, counted.misses), (1, 10_000));
         // A second copy of a block replaces the first.
-        cache.insert(
-            Key {
-                column: 1,
-                block: 9_999,
-            },
-            vec![8; 10].into(),
-        );
-        assert_eq!(
-            cache.get(
-                Key {
-                    column: 1,
-                    block: 9_999
-                },
-                |b| b[0]
-            ),
-            Some(8)
-        );
+        cache.lock(shard).insert(newest, vec![8; 10].into());
+        assert_eq!(length(newest), Some(10));
         // A block over a shard's budget is not kept.
-        cache.insert(
-            Key {
-                column: 3,
-                block: 0,
-            },
-            vec![0; 1 << 17].into(),
-        );
-        assert_eq!(
-            cache.get(
-                Key {
-                    column: 3,
-                    block: 0
-                },
-                |_| ()
-            ),
-            None
-        );
+        cache
+            .lock(shard)
+            .insert(Key { column: 3, ..ONE }, vec![0; 1 << 17].into());
+        assert_eq!(length(Key { column: 3, ..ONE }), None);
         cache.clear();
         assert_eq!(cache.statistics(), CacheStatistics::default());
+    }
+
+    #[test]
+    fn a_block_in_use_stays() {
+        let cache = BlockCache::new(1 << 20);
+        let shard = cache.shard_of(1, 0);
+        cache.lock(shard).insert(ONE, vec![7; 1000].into());
+        for block in 1..10_000 {
+            let key = Key { block, ..ONE };
+            cache.lock(shard).insert(key, vec![7; 1000].into());
+            assert!(cache.lock(shard).get(ONE, |_| ()).is_some(), "{block}");
+        }
+    }
+
+    #[test]
+    fn neighbours_share_a_shard_and_all_shards_are_used() {
+        let cache = BlockCache::new(1 << 20);
+        let mut used = [0; SHARDS];
+        for first in (0..100_000).step_by(32) {
+            let shard = cache.shard_of(1, first);
+            assert_eq!(shard, cache.shard_of(1, first / 256 * 256));
+            used[shard] += 1;
+        }
+        assert!(used.iter().all(|&n| n > 0), "{used:?}");
     }
 }

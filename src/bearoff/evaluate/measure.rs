@@ -14,7 +14,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 
 impl Measure {
     /// Measures a side of at most 15 chequers, which [`super::Board`] keeps.
-    #[inline]
+    #[inline(always)]
     pub(super) fn of(side: &Points) -> Self {
         let bar = side[BAR];
         let mut seen = Measure {

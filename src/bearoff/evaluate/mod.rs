@@ -24,7 +24,7 @@ use super::distribution;
 use crate::table::{BlockCache, OpenOptions, Reader};
 use crate::{Error, Result};
 use measure::Measure;
-use one_sided::{Distribution, OneSided};
+use one_sided::{OneSided, WIDEST};
 use two_sided::TwoSided;
 
 /// Values of a distribution, at most: tables of many points need more than 32.
@@ -234,7 +234,7 @@ impl Tables {
     #[inline]
     fn evaluate_held(&self, board: &Board, exact: bool, held: &mut Held) -> Result<Evaluation> {
         let sides = [board.on_roll(), board.opponent()];
-        let [us, them] = sides.map(Measure::of);
+        let [us, them] = [Measure::of(sides[0]), Measure::of(sides[1])];
         if us.top + them.top > 24 {
             return Err(Error::NotCovered(NotCovered::contact([us, them])));
         }
@@ -254,9 +254,17 @@ impl Tables {
         };
         let number = ours.number(sides[0], us.total)?;
         let opposing = theirs.number(sides[1], them.total)?;
-        held.read(0, ours, number, us.total)?;
-        held.read(1, theirs, opposing, them.total)?;
-        let mut evaluation = race::evaluate(&held.read[0], &held.read[1], [us.pips, them.pips]);
+        if held.is_empty() && ours.id() == theirs.id() {
+            held.read_two(ours, [number, opposing])?;
+        } else {
+            held.read(0, ours, number, us.total)?;
+            held.read(1, theirs, opposing, them.total)?;
+        }
+        let distributions = [
+            ours.distribution(&held.records[0], us.total),
+            theirs.distribution(&held.records[1], them.total),
+        ];
+        let mut evaluation = race::evaluate(distributions, [us.pips, them.pips]);
         evaluation.one_sided = Some([ours.id(), theirs.id()]);
         if let Some(table) = two_sided {
             evaluation.improve(table, board)?;
@@ -280,10 +288,10 @@ impl Tables {
     }
 }
 
-/// The distributions read last for either side, and of what.
+/// The records read last for either side, and of what.
 struct Held {
     of: [Option<(TableId, u64)>; 2],
-    read: [Distribution; 2],
+    records: [[u32; WIDEST]; 2],
 }
 
 impl Held {
@@ -291,8 +299,21 @@ impl Held {
     fn new() -> Self {
         Held {
             of: [None; 2],
-            read: [Distribution::new(), Distribution::new()],
+            records: [[0; WIDEST]; 2],
         }
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.of == [None; 2]
+    }
+
+    /// Reads both sides.
+    #[inline]
+    fn read_two(&mut self, table: &OneSided, numbers: [u64; 2]) -> Result<()> {
+        table.read_two(numbers, &mut self.records)?;
+        self.of = numbers.map(|number| Some((table.id(), number)));
+        Ok(())
     }
 
     /// Reads a side unless it is held already; `which` is 0 or 1.
@@ -302,7 +323,7 @@ impl Held {
         if self.of[which] != wanted {
             // Nothing is held should the reading fail.
             self.of[which] = None;
-            table.read(number, total, &mut self.read[which])?;
+            table.read(number, total, &mut self.records[which])?;
             self.of[which] = wanted;
         }
         Ok(())

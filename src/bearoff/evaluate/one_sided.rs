@@ -1,10 +1,10 @@
 //! One-sided tables: the distributions of a side's rolls.
 
 use super::{Database, MOST_ROLLS, TableId};
+use crate::Result;
 use crate::bearoff::board::Points;
 use crate::format::{Field, Kind, Schema};
 use crate::numbering::{Multiset, Numbering};
-use crate::{Error, Result};
 
 /// An open table of distributions.
 #[derive(Debug)]
@@ -12,68 +12,45 @@ pub(super) struct OneSided {
     id: TableId,
     database: Database,
     side: Multiset,
-    layout: Layout,
-    /// Values of the distribution of the last chequer, and of the first one.
+    /// Values in a record.
+    width: usize,
+    /// Where the distribution of the last chequer begins in a record, and that of
+    /// the first one.
+    win: usize,
+    gammon: Option<usize>,
+    /// The column that holds nothing but the former.
+    win_column: Option<usize>,
+    /// Values of either distribution.
     rolls: [usize; 2],
     win_unit: f64,
     gammon_unit: Option<f64>,
 }
 
-/// Where the distributions lie.
-#[derive(Debug)]
-enum Layout {
-    /// In columns of their own.
-    Columns { win: usize, gammon: Option<usize> },
-    /// Somewhere in a record of `width` values.
-    Record {
-        width: usize,
-        win: usize,
-        gammon: Option<usize>,
-    },
-}
-
 /// Bits of a chance, at most, so that the sums of a race cannot overflow.
 const MOST_BITS: u8 = 24;
 
-/// Values of a record that is read whole, at most.
-const WIDEST: usize = 2 * MOST_ROLLS;
+/// Values of a record, at most.
+pub(super) const WIDEST: usize = 2 * MOST_ROLLS;
 
 /// The rolls of one side.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Distribution {
-    /// That the last chequer leaves on roll `i`, in units of `1 / win_unit`.
-    pub(super) win: [u32; MOST_ROLLS],
+pub(super) struct Distribution<'a> {
+    /// That the last chequer leaves on roll `i`, in units of `1 / win_unit`; at
+    /// most [`MOST_ROLLS`].
+    pub(super) win: &'a [u32],
     pub(super) win_unit: f64,
-    /// From this roll on `win` is zero.
-    pub(super) rolls: usize,
-    /// That the first chequer does, where that is [`Gammon::Known`].
-    pub(super) first: [u32; MOST_ROLLS],
-    pub(super) gammon: Gammon,
+    pub(super) gammon: Gammon<'a>,
 }
 
 /// Whether a side can lose a gammon.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Gammon {
+pub(super) enum Gammon<'a> {
     /// It has borne off already.
     Safe,
-    /// [`Distribution::first`] tells, in units of `1 / unit`.
-    Known(f64),
+    /// That the first chequer leaves on roll `i`, and the unit's inverse.
+    Known(&'a [u32], f64),
     /// It can, and the table does not tell.
     Unknown,
-}
-
-impl Distribution {
-    /// Room for what [`OneSided::read`] finds.
-    #[inline]
-    pub(super) fn new() -> Self {
-        Distribution {
-            win: [0; MOST_ROLLS],
-            win_unit: 1.0,
-            rolls: 0,
-            first: [0; MOST_ROLLS],
-            gammon: Gammon::Safe,
-        }
-    }
 }
 
 impl OneSided {
@@ -92,30 +69,19 @@ impl OneSided {
         let side = Multiset::from_params(&schema.numbering.params)?;
         let gammon = find(schema, "gammon");
         let count = |field: &Field| field.count as usize;
-        let alone = |column: usize| schema.columns[column].fields.len() == 1;
-        let layout = match (&database, gammon) {
-            (Database::Table(_), None) if alone(win_column) => Layout::Columns {
-                win: win_column,
-                gammon: None,
-            },
-            (Database::Table(_), Some((_, _, column))) if alone(win_column) && alone(column) => {
-                Layout::Columns {
-                    win: win_column,
-                    gammon: Some(column),
-                }
-            }
-            _ if schema.width() <= WIDEST => Layout::Record {
-                width: schema.width(),
-                win,
-                gammon: gammon.map(|(at, _, _)| at),
-            },
-            _ => return Ok(Err(Box::new(database))),
-        };
+        if schema.width() > WIDEST {
+            return Ok(Err(Box::new(database)));
+        }
+        let alone = schema.columns[win_column].fields.len() == 1;
+        let in_table = matches!(database, Database::Table(_));
         Ok(Ok(OneSided {
             id,
             database,
             side,
-            layout,
+            width: schema.width(),
+            win,
+            gammon: gammon.map(|(at, _, _)| at),
+            win_column: (alone && in_table).then_some(win_column),
             rolls: [
                 count(win_field),
                 gammon.map_or(0, |(_, field, _)| count(field)),
@@ -151,53 +117,58 @@ impl OneSided {
     #[inline]
     pub(super) fn number(&self, side: &Points, total: u8) -> Result<u64> {
         let number = self.side.rank(&side[..self.side.points()])?;
-        if let (Layout::Columns { win, gammon }, Database::Table(reader)) =
-            (&self.layout, &self.database)
-        {
-            reader.prefetch(*win, number);
-            if let (true, Some(column)) = (total == super::ALL_CHEQUERS, gammon) {
-                reader.prefetch(*column, number);
+        if let Database::Table(reader) = &self.database {
+            match self.win_column {
+                Some(column) if total < super::ALL_CHEQUERS => reader.prefetch(column, number),
+                _ => reader.prefetch_record(number),
             }
         }
         Ok(number)
     }
 
-    /// The distributions of the side of `total` chequers with that number.
+    /// Reads the records of two numbers.
     #[inline]
-    pub(super) fn read(&self, number: u64, total: u8, out: &mut Distribution) -> Result<()> {
-        out.win_unit = self.win_unit;
-        out.gammon = match self.gammon_unit {
-            _ if total < super::ALL_CHEQUERS => Gammon::Safe,
-            Some(unit) => Gammon::Known(unit),
-            None => Gammon::Unknown,
-        };
-        let (win_rolls, first_rolls) = (self.rolls[0], self.rolls[1]);
-        out.rolls = win_rolls;
-        out.win[win_rolls..].fill(0);
-        let in_danger = matches!(out.gammon, Gammon::Known(_));
-        match (&self.layout, &self.database) {
-            (Layout::Columns { win, gammon }, Database::Table(reader)) => {
-                reader.get_column(*win, number, &mut out.win[..win_rolls])?;
-                if let (true, Some(column)) = (in_danger, gammon) {
-                    out.first[first_rolls..].fill(0);
-                    reader.get_column(*column, number, &mut out.first[..first_rolls])?;
-                }
-            }
-            (Layout::Record { width, win, gammon }, database) => {
-                let mut record = [0; WIDEST];
-                let record = &mut record[..*width];
-                database.records().read(number, record)?;
-                out.win[..win_rolls].copy_from_slice(&record[*win..][..win_rolls]);
-                if let (true, Some(at)) = (in_danger, gammon) {
-                    out.first[first_rolls..].fill(0);
-                    out.first[..first_rolls].copy_from_slice(&record[*at..][..first_rolls]);
-                }
-            }
-            (Layout::Columns { .. }, Database::Gnubg(_)) => {
-                return Err(Error::invalid("a gnubg database has no columns"));
+    pub(super) fn read_two(&self, numbers: [u64; 2], out: &mut [[u32; WIDEST]; 2]) -> Result<()> {
+        let [one, two] = out.each_mut().map(|record| &mut record[..self.width]);
+        match &self.database {
+            Database::Table(reader) => reader.get_two(numbers, [one, two]),
+            Database::Gnubg(file) => {
+                file.read(numbers[0], one)?;
+                file.read(numbers[1], two)
             }
         }
-        Ok(())
+    }
+
+    /// Reads what a side of `total` chequers needs of the record of its number.
+    #[inline]
+    pub(super) fn read(&self, number: u64, total: u8, out: &mut [u32; WIDEST]) -> Result<()> {
+        let record = &mut out[..self.width];
+        match (&self.database, self.win_column) {
+            (Database::Table(reader), Some(column)) if total < super::ALL_CHEQUERS => {
+                let win = &mut record[self.win..][..self.rolls[0]];
+                reader.get_column(column, number, win)
+            }
+            (Database::Table(reader), _) => reader.get(number, record),
+            (Database::Gnubg(file), _) => file.read(number, record),
+        }
+    }
+
+    /// What a record says of a side of `total` chequers.
+    #[inline]
+    pub(super) fn distribution<'a>(
+        &self,
+        record: &'a [u32; WIDEST],
+        total: u8,
+    ) -> Distribution<'a> {
+        Distribution {
+            win: &record[self.win..][..self.rolls[0]],
+            win_unit: self.win_unit,
+            gammon: match (self.gammon, self.gammon_unit) {
+                _ if total < super::ALL_CHEQUERS => Gammon::Safe,
+                (Some(at), Some(unit)) => Gammon::Known(&record[at..][..self.rolls[1]], unit),
+                _ => Gammon::Unknown,
+            },
+        }
     }
 }
 

@@ -22,32 +22,39 @@ pub struct Rolls {
 
 /// Chances and rolls of both sides; `pips` are their pip counts.
 #[inline]
-pub(super) fn evaluate(us: &Distribution, them: &Distribution, pips: [u32; 2]) -> Evaluation {
+pub(super) fn evaluate(sides: [Distribution<'_>; 2], pips: [u32; 2]) -> Evaluation {
+    let [us, them] = sides;
+    let length = us.win.len();
+    let fits = |gammon| !matches!(gammon, Gammon::Known(first, _) if first.len() != length);
+    if length == 0 || them.win.len() != length || !fits(us.gammon) || !fits(them.gammon) {
+        return evaluate_padded(sides, pips);
+    }
     let (mut ours, mut theirs) = (Sums::default(), Sums::default());
     let mut ahead = 0;
-    let rolls = needed(us, them);
-    for (&a, &b) in us.win[1..rolls].iter().zip(&them.win[1..rolls]).rev() {
+    let rolls = needed(us.win, them.win);
+    let (us_win, them_win) = (&us.win[..rolls], &them.win[..rolls]);
+    for (&a, &b) in us_win[1..].iter().zip(&them_win[1..]).rev() {
         theirs.add(b);
         ours.add(a);
         // When we leave on roll i, they have had i − 1 and need i or more.
         ahead += u64::from(a) * theirs.later;
     }
-    theirs.later += u64::from(them.win[0]);
-    ours.later += u64::from(us.win[0]);
-    ahead += u64::from(us.win[0]) * theirs.later;
+    theirs.later += u64::from(them_win[0]);
+    ours.later += u64::from(us_win[0]);
+    ahead += u64::from(us_win[0]) * theirs.later;
     let win = (ahead as f64 / (us.win_unit * them.win_unit)).min(1.0);
     let win_gammon = match them.gammon {
         Gammon::Safe => Some(0.0),
-        Gammon::Known(unit) => {
-            Some(before(&us.win[..rolls], &them.first[..rolls], 0) as f64 / (us.win_unit * unit))
+        Gammon::Known(first, unit) => {
+            Some(before(us_win, &first[..rolls], 0) as f64 / (us.win_unit * unit))
         }
         Gammon::Unknown => None,
     };
     // When they leave on roll i, we have had i rolls and need i + 1 or more.
     let lose_gammon = match us.gammon {
         Gammon::Safe => Some(0.0),
-        Gammon::Known(unit) => {
-            Some(before(&them.win[..rolls], &us.first[..rolls], 1) as f64 / (them.win_unit * unit))
+        Gammon::Known(first, unit) => {
+            Some(before(them_win, &first[..rolls], 1) as f64 / (them.win_unit * unit))
         }
         Gammon::Unknown => None,
     };
@@ -63,14 +70,39 @@ pub(super) fn evaluate(us: &Distribution, them: &Distribution, pips: [u32; 2]) -
     }
 }
 
+/// As [`evaluate`] for distributions of several lengths, as tables of different
+/// sizes have them.
+#[cold]
+fn evaluate_padded(sides: [Distribution<'_>; 2], pips: [u32; 2]) -> Evaluation {
+    let pad = |chances: &[u32]| {
+        let mut padded = [0; MOST_ROLLS];
+        padded[..chances.len()].copy_from_slice(chances);
+        padded
+    };
+    let wins = sides.map(|side| pad(side.win));
+    let firsts = sides.map(|side| match side.gammon {
+        Gammon::Known(first, _) => pad(first),
+        _ => [0; MOST_ROLLS],
+    });
+    let padded = [0, 1].map(|i| Distribution {
+        win: &wins[i],
+        gammon: match sides[i].gammon {
+            Gammon::Known(_, unit) => Gammon::Known(&firsts[i], unit),
+            other => other,
+        },
+        ..sides[i]
+    });
+    evaluate(padded, pips)
+}
+
 /// How many rolls have to be looked at, found eight at a time: after them both
 /// sides are off, and so is their first chequer.
 #[inline]
-fn needed(us: &Distribution, them: &Distribution) -> usize {
-    let mut rolls = us.rolls.max(them.rolls).clamp(1, MOST_ROLLS);
+fn needed(us: &[u32], them: &[u32]) -> usize {
+    let mut rolls = us.len();
     while rolls > 8 {
         let last = rolls - 8..rolls;
-        let pairs = us.win[last.clone()].iter().zip(&them.win[last]);
+        let pairs = us[last.clone()].iter().zip(&them[last]);
         if pairs.fold(0, |any, (&a, &b)| any | a | b) != 0 {
             break;
         }
@@ -148,14 +180,12 @@ mod tests {
         sum
     }
 
-    fn distribution_of(win: [u32; MOST_ROLLS], first: [u32; MOST_ROLLS]) -> Distribution {
-        let total = |x: &[u32; MOST_ROLLS]| f64::from(x.iter().sum::<u32>());
+    fn distribution_of<'a>(win: &'a [u32], first: &'a [u32]) -> Distribution<'a> {
+        let total = |x: &[u32]| f64::from(x.iter().sum::<u32>());
         Distribution {
             win,
-            win_unit: total(&win),
-            rolls: MOST_ROLLS,
-            first,
-            gammon: Gammon::Known(total(&first)),
+            win_unit: total(win),
+            gammon: Gammon::Known(first, total(first)),
         }
     }
 
@@ -173,9 +203,12 @@ mod tests {
                 x
             });
             let total = |x: &[u32; MOST_ROLLS]| f64::from(x.iter().sum::<u32>());
-            let us = distribution_of(a, b);
-            let them = distribution_of(d, c);
-            let seen = evaluate(&us, &them, [10, 20]);
+            let us = distribution_of(&a, &b);
+            let them = distribution_of(&d, &c);
+            let seen = evaluate([us, them], [10, 20]);
+            // Zeros at the end say nothing.
+            let short = distribution_of(&d[..cut], &c[..cut]);
+            prop_assert_eq!(evaluate([us, short], [10, 20]), seen);
             let near = |x: f64, y: f64| (x - y).abs() < 1e-12;
             prop_assert!(near(seen.win, plain(&a, &d, 1) as f64 / (total(&a) * total(&d))));
             let won = plain(&a, &c, 1) as f64 / (total(&a) * total(&c));

@@ -13,11 +13,16 @@ pub(super) struct ColumnReader {
     pub(super) width: usize,
     pub(super) codec: Arc<dyn Codec>,
     pub(super) access: Access,
+    /// Whether its blocks lie in memory and its records are read alone, so that a
+    /// cache is of no use.
+    pub(super) in_memory: bool,
     /// See [`Codec::reader`].
     pub(super) read: Option<ReadRecord>,
     /// The codec of blocks in the cache: the same where it reads records
     /// alone, else one that does.
     pub(super) kept: Arc<dyn Codec>,
+    /// Its quick way.
+    pub(super) read_kept: Option<ReadRecord>,
     /// See [`Codec::head_bytes`].
     pub(super) head_bytes: usize,
     pub(super) index: BlockIndex,

@@ -22,6 +22,10 @@ use crate::numbering::Numbering;
 use crate::source::Source;
 use crate::{Error, Result};
 
+/// Zero bytes behind a block in the cache, so that its last records are read as
+/// quickly as the others.
+const KEPT_PADDING: usize = 32;
+
 /// An open table: look-ups from any number of threads.
 pub struct Reader {
     source: Arc<dyn Source>,
@@ -31,6 +35,8 @@ pub struct Reader {
     numbering: Arc<dyn Numbering>,
     columns: Vec<ColumnReader>,
     cache: Arc<BlockCache>,
+    /// The first of the columns' numbers in the cache.
+    cache_id: u64,
     width: usize,
     /// Whether [`Reader::record_direct`] serves this table.
     direct: bool,
@@ -132,18 +138,57 @@ impl Reader {
         {
             return Ok(());
         }
-        self.get_by_column(number, out)
+        self.get_from_blocks(&self.columns, number, out)
     }
 
-    #[inline(never)]
-    fn get_by_column(&self, number: u64, out: &mut [u32]) -> Result<()> {
-        let mut rest = out;
-        for column in &self.columns {
-            let (head, tail) = rest.split_at_mut(column.width);
-            self.look_up(column, number, head)?;
-            rest = tail;
+    /// As [`Reader::get`] for two numbers: sooner done than two look-ups where the
+    /// blocks of both are in the cache.
+    #[inline]
+    pub fn get_two(&self, numbers: [u64; 2], out: [&mut [u32]; 2]) -> Result<()> {
+        let [one, two] = out;
+        if one.len() == self.width
+            && two.len() == self.width
+            && self.source.bytes().is_none()
+            && self.get_two_cached(numbers, [one, two])
+        {
+            return Ok(());
         }
-        Ok(())
+        self.get(numbers[0], one)?;
+        self.get(numbers[1], two)
+    }
+
+    /// Two records whose blocks are all in the cache; `false` when they are not.
+    /// Both locks are held at once, so that nothing waits for the other record.
+    fn get_two_cached(&self, numbers: [u64; 2], out: [&mut [u32]; 2]) -> bool {
+        if self.cache.is_off() || numbers.iter().any(|&n| n >= self.schema.positions) {
+            return false;
+        }
+        let shards = numbers.map(|number| self.cache.shard_of(self.cache_id, number));
+        let mut guards = self.cache.lock_two(shards);
+        for ((number, shard), out) in numbers.into_iter().zip(shards).zip(out) {
+            let mut rest = out;
+            for column in &self.columns {
+                let (out, tail) = rest.split_at_mut(column.width);
+                rest = tail;
+                let Some(place) = column.grid.place(number) else {
+                    out.copy_from_slice(&column.column.elsewhere);
+                    continue;
+                };
+                if self.cache.shard_of(self.cache_id, place.first) != shard {
+                    return false;
+                }
+                let key = Key {
+                    column: column.cache_id,
+                    block: place.block,
+                };
+                let read = |kept: &[u8]| self.read_kept(column, place, kept, out);
+                let hit = guards.of(shard).get(key, read);
+                if hit.is_none_or(|done| done.is_err()) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Looks up one column's record of `number`; `column` is its place in
@@ -168,6 +213,18 @@ impl Reader {
             && let Some(located) = Located::new(column, number)
         {
             located.prefetch(column, bytes);
+        }
+    }
+
+    /// As [`Reader::prefetch`] for what [`Reader::get`] will need.
+    #[inline]
+    pub fn prefetch_record(&self, number: u64) {
+        if let Some(bytes) = self.source.bytes() {
+            for column in &self.columns {
+                if let Some(located) = Located::new(column, number) {
+                    located.prefetch(column, bytes);
+                }
+            }
         }
     }
 
@@ -216,23 +273,19 @@ impl Reader {
         {
             return Ok(());
         }
-        self.look_up_block(column, number, out)
+        self.get_from_blocks(std::slice::from_ref(column), number, out)
     }
 
-    /// One column's record by way of its block.
+    /// Records of `columns`, one after the other in `out`, by way of their blocks.
     #[inline(never)]
-    fn look_up_block(&self, column: &ColumnReader, number: u64, out: &mut [u32]) -> Result<()> {
-        let Some(place) = column.grid.place(number) else {
-            out.copy_from_slice(&column.column.elsewhere);
-            return Ok(());
-        };
-        // Blocks in memory whose records are read alone need no cache.
-        let in_memory = column.access == Access::Slot && self.source.bytes().is_some();
-        let found = match in_memory || self.cache.is_off() {
-            true => self.uncached(column, place, out),
-            false => self.cached(column, place, out),
-        };
-        found.map_err(|e| name_file(e, &*self.source))
+    fn get_from_blocks(
+        &self,
+        columns: &[ColumnReader],
+        number: u64,
+        out: &mut [u32],
+    ) -> Result<()> {
+        self.get_cached(columns, number, out)
+            .map_err(|e| name_file(e, &*self.source))
     }
 
     /// One record past the cache: no more is decoded than needed.
@@ -245,31 +298,79 @@ impl Reader {
         })
     }
 
-    /// One record from the cache, into which its block is brought if needed.
-    #[inline]
-    fn cached(&self, column: &ColumnReader, place: Place, out: &mut [u32]) -> Result<()> {
-        let key = Key {
-            column: column.cache_id,
-            block: place.block,
-        };
-        let plan = &*self.numbering;
-        let hit = self.cache.get(key, |block| {
-            column
-                .kept
-                .decode_slot(place.first, place.count, place.slot, block, plan, out)
-        });
-        match hit {
-            Some(done) => done,
-            None => self.load(column, place, key, out),
+    /// As [`Reader::get_from_blocks`], from the cache, into which blocks are brought
+    /// if needed. Neighbouring blocks are found under one lock.
+    fn get_cached(&self, columns: &[ColumnReader], number: u64, out: &mut [u32]) -> Result<()> {
+        let mut locked = None;
+        let mut rest = out;
+        for column in columns {
+            let (out, tail) = rest.split_at_mut(column.width);
+            rest = tail;
+            let Some(place) = column.grid.place(number) else {
+                out.copy_from_slice(&column.column.elsewhere);
+                continue;
+            };
+            if column.in_memory || self.cache.is_off() {
+                self.uncached(column, place, out)?;
+                continue;
+            }
+            let key = Key {
+                column: column.cache_id,
+                block: place.block,
+            };
+            let shard = self.cache.shard_of(self.cache_id, place.first);
+            let mut guard = match locked.take() {
+                Some((held, guard)) if held == shard => guard,
+                other => {
+                    drop(other);
+                    self.cache.lock(shard)
+                }
+            };
+            let hit = guard.get(key, |kept| self.read_kept(column, place, kept, out));
+            match hit {
+                Some(done) => done?,
+                None => {
+                    // Others need not wait for the reading of a block.
+                    drop(guard);
+                    let kept = self.load(column, place, out)?;
+                    guard = self.cache.lock(shard);
+                    guard.insert(key, kept);
+                }
+            }
+            locked = Some((shard, guard));
         }
+        Ok(())
     }
 
-    /// Reads a block, answers from it, and keeps it.
-    #[cold]
-    fn load(&self, column: &ColumnReader, place: Place, key: Key, out: &mut [u32]) -> Result<()> {
+    /// One record of a block in the cache.
+    #[inline]
+    fn read_kept(
+        &self,
+        column: &ColumnReader,
+        place: Place,
+        kept: &[u8],
+        out: &mut [u32],
+    ) -> Result<()> {
+        if column
+            .read_kept
+            .is_some_and(|read| read(kept, place.slot, out))
+        {
+            return Ok(());
+        }
+        let block = &kept[..kept.len() - KEPT_PADDING];
         let plan = &*self.numbering;
-        let kept: Box<[u8]> = self.with_payload(column, place, |payload| match column.access {
+        column
+            .kept
+            .decode_slot(place.first, place.count, place.slot, block, plan, out)
+    }
+
+    /// Reads a block, answers from it, and gives what the cache is to keep.
+    #[cold]
+    fn load(&self, column: &ColumnReader, place: Place, out: &mut [u32]) -> Result<Box<[u8]>> {
+        let plan = &*self.numbering;
+        let mut kept = self.with_payload(column, place, |payload| match column.access {
             Access::Slot => {
+                column.codec.check(place.count, payload)?;
                 column.codec.decode_slot(
                     place.first,
                     place.count,
@@ -278,7 +379,7 @@ impl Reader {
                     plan,
                     out,
                 )?;
-                Ok(payload.into())
+                Ok(payload.to_vec())
             }
             Access::Block => {
                 let mut values = vec![0; place.count * column.width];
@@ -288,11 +389,11 @@ impl Reader {
                 out.copy_from_slice(&values[place.slot * column.width..][..column.width]);
                 let mut bytes = Vec::new();
                 column.kept.encode(place.first, &values, plan, &mut bytes)?;
-                Ok(bytes.into())
+                Ok(bytes)
             }
         })?;
-        self.cache.insert(key, kept);
-        Ok(())
+        kept.resize(kept.len() + KEPT_PADDING, 0);
+        Ok(kept.into())
     }
 
     /// Hands a block's checked payload to `f`.

@@ -171,13 +171,16 @@ impl Reader {
             } else {
                 0
             };
+            let kept = match codec.access() {
+                Access::Slot => Arc::clone(&codec),
+                Access::Block => codec::for_memory(&shape),
+            };
             columns.push(ColumnReader {
                 width: column.width(),
-                kept: match codec.access() {
-                    Access::Slot => Arc::clone(&codec),
-                    Access::Block => codec::for_memory(&shape),
-                },
+                read_kept: kept.reader(),
+                kept,
                 access: codec.access(),
+                in_memory: in_memory && codec.access() == Access::Slot,
                 read: codec.reader(),
                 head_bytes: codec.head_bytes(),
                 codec,
@@ -202,6 +205,7 @@ impl Reader {
             numbering,
             columns,
             cache,
+            cache_id,
             width,
         })
     }
