@@ -14,8 +14,8 @@ use crate::source::prefetch;
 pub(super) const DIRECT_COLUMNS: usize = 4;
 
 /// Bytes before and behind a record's estimated beginning that are asked for.
-const RECORD_SLACK: usize = 12;
-const RECORD_REACH: usize = 36;
+const RECORD_SLACK: usize = 6;
+const RECORD_REACH: usize = 26;
 
 /// A record's block in the source, and its slot.
 #[derive(Clone, Copy)]
