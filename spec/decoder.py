@@ -147,7 +147,10 @@ class Column:
         self.name = cursor.name()
         self.first = cursor.number(8)
         self.count = cursor.number(8)
-        self.block_positions = cursor.number(4)
+        self.block_positions = cursor.number(2)
+        orders = cursor.number(2)
+        need("S-16", orders <= 1, f"{orders} orders of a column")
+        self.order = (cursor.name(), cursor.properties()) if orders else None
         self.codec = cursor.name()
         self.codec_version = cursor.number(2)
         self.codec_parameters = cursor.properties()
@@ -183,8 +186,11 @@ class Column:
         last = self.first + self.count - 1
         return last // self.block_positions - self.first // self.block_positions + 1
 
-    def block_of(self, number):
-        return number // self.block_positions - self.first // self.block_positions
+    def row_of(self, number):
+        return number if self.order is None else self.order.row_of(number)
+
+    def block_of(self, row):
+        return row // self.block_positions - self.first // self.block_positions
 
     def block_range(self, block):
         cell = self.first // self.block_positions + block
@@ -404,7 +410,7 @@ class SmallModel:
         need("small-1", type(data) is bytes, "the codec has no model")
         c = Cursor(data, "small-1")
         flags = c.number(1)
-        self.spread, has_total = bool(flags & 1), bool(flags & 2)
+        self.spread, has_total, self.ties = bool(flags & 1), bool(flags & 2), bool(flags & 4)
         self.kinds, self.classes = c.number(1), c.number(1)
         self.thresholds = [c.number(1) for _ in range(c.number(1))]
         self.total = c.number(4) if has_total else None
@@ -426,7 +432,7 @@ class SmallModel:
             shift = c.number(1)
             self.clusters.append((shift, AliasTable([c.number(2) for _ in range(32)])))
         self.contexts = [c.take(16) for _ in range(128)]
-        self.modes = [AliasTable([c.number(2) for _ in range(4)]) for _ in range(4)]
+        self.modes = [AliasTable([c.number(2) for _ in range(4)]) for _ in range(5 if self.ties else 4)]
         c.end()
 
     @staticmethod
@@ -442,7 +448,7 @@ class SmallModel:
 
     def cell(self, c, mask):
         others = max(bin(mask).count("1") - 1, 0)
-        features = 6 + 3 * others if self.spread else 2 + others
+        features = 6 + others + 2 * min(others, 1) if self.spread else 2 + others
         first, end = c.number(1), c.number(1)
         need("small-1", first <= end <= 16, "impossible lanes")
         weights = [[0] * 16 for _ in range(features)]
@@ -477,10 +483,20 @@ def decode_small(column, payload, count, first, table):
     model, width = column.small_model, column.width
     rans = Rans(payload)
     with_modes, free = rans.raw(1), rans.raw(1)
+    loose = model.ties and rans.raw(1)
     total = None if free else model.total
-    zeros, mode, rows, anchors = [0] * width, 0, [], []
+    zeros, before, rows, anchors = [0] * width, 0, [], []
     for slot in range(count):
-        back, own_anchors, group_class = table.describe(first + slot)
+        back, own_anchors, group_class, tied = table.describe(column, first + slot)
+        mode = 0
+        if model.ties and tied and slot > 0:
+            mode = rans.symbol(model.modes[4]) if loose else 1
+            if mode == 1:
+                rows.append(rows[slot - 1])
+                anchors.append(anchors[slot - 1])
+                continue
+        elif with_modes:
+            mode = before = rans.symbol(model.modes[before])
         # References (section 4).
         available = {k for k in range(15) if k < len(back) and 0 < back[k] <= slot}
         if slot > 0 and 1 not in back[:15]:
@@ -498,12 +514,13 @@ def decode_small(column, payload, count, first, table):
         base = references[0] if references else anchors[slot]
         base_anchor = anchors[places[0]] if references else anchors[slot]
         group = sum(t <= base.mean for t in model.thresholds)
-        if with_modes:
-            mode = rans.symbol(model.modes[mode])
+        if mode == 1 and not references:
+            rows.append(base)
+            continue
         if mode in (1, 2):
-            need("small-2", mode == 1 or len(references) > 1, "a copy of nothing")
-            source = base if mode == 1 else references[1]
-            rows.append(SmallRow(source.values, zeros, model, column.bits))
+            need("small-2", mode <= len(references), "a copy of nothing")
+            rows.append(references[mode - 1])
+            anchors[slot] = anchors[places[mode - 1]]
             continue
         start = 0 if mode == 3 or not model.spread else min(base.first, width)
         start = max(start - margin, 0) if mode != 3 and model.spread else start
@@ -528,8 +545,8 @@ def predict(model, narrow, cell, rows, references, i, lane):
     features = [-(base[i] >> 1), own[i] - base_anchor[i]]
     if model.spread:
         features += [base[i + d] - base[i] for d in (-1, 1, -2, 2)]
-    for r in others:
-        near = (-1, 0, 1) if model.spread else (0,)
+    for k, r in enumerate(others):
+        near = (-1, 0, 1) if model.spread and k == 0 else (0,)
         features += [r[i + d] - base[i + d] for d in near]
     if narrow:
         features = [clamp(f, -32768, 32767) for f in features]
@@ -600,7 +617,7 @@ def decode_values(model, bits, cell, rows, references, extent, rans):
 
 
 def describe_flat(number):
-    return [], (0, 0), 0
+    return [], (0, 0), 0, False
 
 
 MOVES = [[0], [0, 0], [1], [0, 1], [2], [0, 2], [1, 2], [0, 1, 2], [0, 0, 0], [0, 0, 1], [1, 1]]
@@ -651,7 +668,7 @@ def describe_multiset(number, points, chequers):
     high_anchor = 0
     if points > 6 and comb(points - 6 + chequers, chequers) <= 65536:
         high_anchor = multiset_number(counts[6:])
-    return back, (pips, high_anchor), 1 if high[0] > 6 else 0
+    return back, (pips, high_anchor), 1 if high[0] > 6 else 0, False
 
 
 PAIR_KINDS = [(None, 0), (0, None), (0, 0), (None, 2), (None, 3), (2, None), (3, None), (0, 2)]
@@ -660,8 +677,8 @@ PAIR_KINDS += [(2, 0), (None, 1), (1, None), (2, 2), (None, 4), (4, None), (0, 3
 
 def describe_pair(number, points, chequers):
     n = comb(points + chequers, chequers)
-    us, us_anchors, _ = describe_multiset(number // n, points, chequers)
-    them, them_anchors, _ = describe_multiset(number % n, points, chequers)
+    us, us_anchors, _, _ = describe_multiset(number // n, points, chequers)
+    them, them_anchors, _, _ = describe_multiset(number % n, points, chequers)
     back = []
     for ours, theirs in PAIR_KINDS:
         parts = [0 if ours is None else us[ours], 0 if theirs is None else them[theirs]]
@@ -670,7 +687,76 @@ def describe_pair(number, points, chequers):
         back.append(distance if distance < 2**16 else 0)
     most = points * chequers + 1
     anchor = us_anchors[0] * most + them_anchors[0] if most * most <= 65536 else 0
-    return back, (anchor, 0), 0
+    return back, (anchor, 0), 0, False
+
+
+# --- The order `grouped` (FORMAT.md, 12.4) -------------------------------------
+
+
+def arrangements(points, chequers):
+    return comb(chequers + points - 1, points - 1) if points else int(chequers == 0)
+
+
+class Grouped:
+    def __init__(self, points, chequers, parameters):
+        self.points, self.chequers = points, chequers
+        self.low = parameter(parameters, "low", 1, min(points, 6))
+        data = parameters.get("classes")
+        need("N-1", type(data) is bytes, "no 'classes'")
+        cursor = Cursor(data, "N-2")
+        self.places, self.numbers, self.classes = [], [], []
+        for home in range(chequers + 1):
+            count, most = arrangements(self.low, home), cursor.number(2)
+            bits = max(most - 1, 0).bit_length()
+            packed = cursor.take((count * bits + 7) // 8)
+            classes = [bits_at(packed, i * bits, bits) for i in range(count)]
+            need("N-2", all(c < most for c in classes), "a class that is not one")
+            # A stable sort: within a class by number.
+            numbers = sorted(range(count), key=lambda i: classes[i])
+            places = [0] * count
+            for place, i in enumerate(numbers):
+                places[i] = place
+            self.places.append(places)
+            self.numbers.append(numbers)
+            self.classes.append([classes[i] for i in numbers])
+        cursor.end()
+        self.outside = points - self.low
+        self.first = comb(points + chequers - 1, points)
+
+    def range(self):
+        return self.first, comb(self.points + self.chequers, self.points)
+
+    def row_of(self, number):
+        counts = multiset_position(number, self.points, self.chequers)
+        low, high = counts[: self.low], counts[self.low :]
+        home, k = sum(low), sum(high)
+        row = self.first
+        for fewer in range(k):
+            row += arrangements(self.outside, fewer) * arrangements(self.low, self.chequers - fewer)
+        place = multiset_number(high) - comb(k + self.outside - 1, self.outside) if high else 0
+        among = multiset_number(low) - comb(home + self.low - 1, self.low)
+        return row + place * arrangements(self.low, home) + self.places[home][among]
+
+    def describe(self, row):
+        """Distances, anchors, class and tie of a row (small.md, section 7)."""
+        rest, k = row - self.first, 0
+        while True:
+            home = self.chequers - k
+            rows = arrangements(self.outside, k) * arrangements(self.low, home)
+            if rest < rows:
+                break
+            rest, k = rest - rows, k + 1
+        fewer = comb(k + self.outside - 1, self.outside) if self.outside else 0
+        place = rest % arrangements(self.low, home)
+        high = fewer + rest // arrangements(self.low, home)
+        anchors = comb(self.outside + self.chequers, self.chequers)
+        anchor = high if anchors <= 65536 else 0
+        classes = self.classes[home]
+        if place > 0 and classes[place] == classes[place - 1]:
+            return [0, 0], (anchor, 0), 0, True
+        starts = [p for p in range(place + 1) if p == 0 or classes[p] != classes[p - 1]]
+        back = [place - s + 1 if s > 0 else 0 for s in starts[-2:-4:-1]]
+        return back + [0] * (2 - len(back)), (anchor, 0), 0, False
 
 
 # --- Chess: numbering `kings` and codec `context` (kings.md) -----------------
@@ -1193,9 +1279,22 @@ class Table:
         for column in self.columns:
             if (column.codec, column.codec_version) not in CODECS:
                 raise Unsupported(f"codec '{column.codec}' version {column.codec_version}")
+            if column.order is not None:
+                column.order = self.open_order(*column.order)
+                stored = column.first, column.first + column.count
+                need("N-3", column.order.range() == stored, "an order of other numbers")
 
-    def describe(self, number):
-        """What the numbering tells of a record (small.md, section 7)."""
+    def open_order(self, name, parameters):
+        if name != "grouped":
+            raise Unsupported(f"order '{name}' of numbering '{self.numbering}'")
+        need("N-3", self.numbering == "multiset", f"an order of numbering '{self.numbering}'")
+        points, chequers = (self.numbering_parameters[key] for key in ("points", "chequers"))
+        return Grouped(points, chequers, parameters)
+
+    def describe(self, column, number):
+        """What the numbering, or a column's order, tells of a record (small.md, section 7)."""
+        if column.order is not None:
+            return column.order.describe(number)
         describe = DESCRIPTIONS.get(self.numbering)
         if describe is None:
             return describe_flat(number)
@@ -1223,26 +1322,29 @@ class Table:
             if not column.first <= number < column.first + column.count:
                 record += column.elsewhere
                 continue
-            block = column.block_of(number)
+            row = column.row_of(number)
+            block = column.block_of(row)
             start, _ = column.block_range(block)
-            record += self.block(column, block)[number - start]
+            record += self.block(column, block)[row - start]
         return record
 
     def records(self):
         """All records in number order, each block decoded once."""
-        held = [(0, 0, [])] * len(self.columns)
+        held = [{} for _ in self.columns]
         for number in range(self.positions):
             record = []
             for i, column in enumerate(self.columns):
                 if not column.first <= number < column.first + column.count:
                     record += column.elsewhere
                     continue
-                start, end, block = held[i]
-                if not start <= number < end:
-                    start, end = column.block_range(column.block_of(number))
-                    block = self.block(column, column.block_of(number))
-                    held[i] = start, end, block
-                record += block[number - start]
+                row = column.row_of(number)
+                block = column.block_of(row)
+                if block not in held[i]:
+                    # Without an order of its own a column's blocks are done with in turn.
+                    if column.order is None:
+                        held[i].clear()
+                    held[i][block] = self.block(column, block)
+                record += held[i][block][row - column.block_range(block)[0]]
             yield record
 
     def layout(self):

@@ -505,6 +505,7 @@ fn describe(input: &mut Input<'_>) -> (Schema, Vec<u32>) {
             first: if part { first } else { 0 },
             count: if part { count } else { positions },
             block_positions,
+            order: None,
             codec: CodecId {
                 name: codec.to_owned(),
                 version: 0,

@@ -3,8 +3,10 @@
 
 use super::gnubg::Kind;
 use crate::codec;
-use crate::format::{CodecId, Column, Field, Kind as FieldKind, NumberingId, Schema};
-use crate::numbering::{Multiset, Numbering, Pair};
+use crate::format::{
+    self, CodecId, Column, Field, Kind as FieldKind, NumberingId, OrderId, Schema,
+};
+use crate::numbering::{self, Multiset, Numbering, Pair};
 use crate::{Error, Properties, Result, Value};
 
 /// Values of a distribution: the chances of leaving on roll 0 to 31.
@@ -45,7 +47,33 @@ impl Packing {
             column.block_positions = made.block_positions;
         }
         self.suit_rows(&mut schema);
+        self.suit_order(&mut schema);
         schema
+    }
+
+    /// An order of its own for a column whose numbering can learn one, where the codec
+    /// profits: equal records that are side by side hardly cost anything, so that there
+    /// are more in a block.
+    fn suit_order(&self, schema: &mut Schema) {
+        let id = &schema.numbering;
+        let Ok(numbering) = numbering::open(&id.name, id.version, &id.params) else {
+            return;
+        };
+        for column in &mut schema.columns {
+            let learns = numbering.order_learner(column.first).is_some() && column.count > 0;
+            if !learns || !codec::profits_from_order(&column.codec.name) {
+                column.order = None;
+                continue;
+            }
+            let most = format::MOST_BLOCK_POSITIONS / codec::ORDERED_BLOCK_FACTOR;
+            column.block_positions = column.block_positions.min(most) * codec::ORDERED_BLOCK_FACTOR;
+            column.order = column.order.take().or_else(|| {
+                Some(OrderId {
+                    name: numbering::Grouped::NAME.to_owned(),
+                    params: Properties::new(),
+                })
+            });
+        }
     }
 
     /// Blocks of whole rows for pairs, whose references lie in other rows.
@@ -71,6 +99,7 @@ impl Packing {
             block_positions: self
                 .block_positions
                 .unwrap_or_else(|| codec::default_block_positions(codec)),
+            order: None,
             codec: CodecId {
                 name: codec.to_owned(),
                 version: 0,
@@ -166,6 +195,7 @@ pub fn schema(kind: Kind, packing: &Packing) -> Result<Schema> {
         columns,
     };
     packing.suit_rows(&mut schema);
+    packing.suit_order(&mut schema);
     Ok(schema)
 }
 
@@ -178,12 +208,14 @@ pub fn one_sided(
     bits: u8,
     packing: &Packing,
 ) -> Result<Schema> {
-    Ok(Schema {
+    let mut schema = Schema {
         positions: side.len(),
         properties: properties("bearoff one-sided"),
         numbering: id(side),
         columns: distributions(side, rolls, gammon, bits, packing)?,
-    })
+    };
+    packing.suit_order(&mut schema);
+    Ok(schema)
 }
 
 fn properties(content: &str) -> Properties {

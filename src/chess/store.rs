@@ -148,6 +148,7 @@ impl<'a> Ending<'a> {
                 first: 0,
                 count: Records::len(self),
                 block_positions,
+                order: None,
                 codec: CodecId {
                     name: codec.to_owned(),
                     version: 1,

@@ -126,6 +126,9 @@ pub struct Slot {
     pub anchors: [u16; 2],
     /// Records of a class depend on their references in the same way.
     pub class: u8,
+    /// Whether the record probably equals the one before it. Such a record has
+    /// no other references.
+    pub tied: bool,
 }
 
 /// How a codec reaches one record.
@@ -238,10 +241,21 @@ pub fn sample_values(name: &str) -> usize {
 /// measured to give the best look-up time and size together.
 pub fn default_block_positions(name: &str) -> u32 {
     match name {
-        packed::NAME | small::NAME => 32,
+        packed::NAME => 32,
+        small::NAME => 10,
         context::NAME => 256,
         _ => 64,
     }
+}
+
+/// How many times as many records are in a block of a column whose order puts equal
+/// ones side by side.
+pub const ORDERED_BLOCK_FACTOR: u32 = 4;
+
+/// Whether the codec `name` stores equal records that are side by side in next to no
+/// bytes, and the others no worse.
+pub fn profits_from_order(name: &str) -> bool {
+    name == small::NAME
 }
 
 /// As [`default_block_positions`], for a numbering that varies fastest within

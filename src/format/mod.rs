@@ -14,7 +14,9 @@ mod schema;
 pub use footer::{FOOTER_BYTES, Footer};
 pub use header::{FORMAT_MAJOR, FORMAT_MINOR, HEADER_BYTES, Header};
 pub use index::BlockIndex;
-pub use schema::{CodecId, Column, Field, Kind, NumberingId, Schema};
+pub use schema::{
+    CodecId, Column, Field, Kind, MOST_BLOCK_POSITIONS, NumberingId, OrderId, Schema,
+};
 
 /// Bytes of a block's checksum, which follows its payload.
 pub const BLOCK_CHECKSUM_BYTES: usize = 4;

@@ -10,7 +10,7 @@ const MOST_VALUES: u64 = 65_535;
 const MOST_COLUMNS: usize = 64;
 const MOST_BLOCK_VALUES: u64 = 1 << 24;
 /// Records in a block, at most: slots are 16-bit numbers, and 65535 means none.
-const MOST_BLOCK_POSITIONS: u32 = 32_768;
+pub const MOST_BLOCK_POSITIONS: u32 = 32_768;
 
 /// A numbering by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,15 @@ pub struct CodecId {
     /// Version of the codec with that name.
     pub version: u16,
     /// Its parameters, models included.
+    pub params: Properties,
+}
+
+/// An order of a column's numbers by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderId {
+    /// Registered name, such as `grouped`.
+    pub name: String,
+    /// Its parameters.
     pub params: Properties,
 }
 
@@ -124,6 +133,8 @@ pub struct Column {
     pub count: u64,
     /// Records in a block; blocks lie on the grid of multiples of it.
     pub block_positions: u32,
+    /// The order in which the records are stored; that of the numbers if `None`.
+    pub order: Option<OrderId>,
     /// The codec.
     pub codec: CodecId,
     /// The fields, in record order.
@@ -340,7 +351,12 @@ impl Schema {
             sink.text(&column.name, true)?;
             sink.u64(column.first);
             sink.u64(column.count);
-            sink.u32(column.block_positions);
+            sink.u16(column.block_positions as u16);
+            sink.u16(u16::from(column.order.is_some()));
+            if let Some(order) = &column.order {
+                sink.text(&order.name, true)?;
+                sink.properties(&order.params)?;
+            }
             sink.text(&column.codec.name, true)?;
             sink.u16(column.codec.version);
             sink.properties(&column.codec.params)?;
@@ -445,7 +461,20 @@ fn parse_column(cursor: &mut Cursor<'_>) -> Result<Column> {
     let name = cursor.text(true)?;
     let first = cursor.u64()?;
     let count = cursor.u64()?;
-    let block_positions = cursor.u32()?;
+    let block_positions = u32::from(cursor.u16()?);
+    let order = match cursor.u16()? {
+        0 => None,
+        1 => Some(OrderId {
+            name: cursor.text(true)?,
+            params: cursor.properties()?,
+        }),
+        other => {
+            return Err(Error::corrupt(
+                "S-16",
+                format!("column '{name}' has {other} orders, 0 or 1 expected"),
+            ));
+        }
+    };
     let codec = CodecId {
         name: cursor.text(true)?,
         version: cursor.u16()?,
@@ -484,6 +513,7 @@ fn parse_column(cursor: &mut Cursor<'_>) -> Result<Column> {
         first,
         count,
         block_positions,
+        order,
         codec,
         fields,
         elsewhere,

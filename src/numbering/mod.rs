@@ -2,6 +2,9 @@
 
 mod flat;
 mod flat_plan;
+mod grouped;
+mod grouped_learn;
+mod grouped_plan;
 pub mod kings;
 mod multiset;
 mod multiset_plan;
@@ -14,6 +17,8 @@ use crate::codec::Plan;
 use crate::{Error, Properties, Result};
 
 pub use flat::Flat;
+pub use grouped::Grouped;
+pub use grouped_learn::OrderLearner;
 pub use kings::{Kings, Tight};
 pub use multiset::{MAX_CHEQUERS, MAX_POINTS, Multiset};
 pub use pair::Pair;
@@ -36,6 +41,56 @@ pub trait Numbering: Plan {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// The order `name` of a part of the numbers.
+    ///
+    /// Errors: [`Error::Unsupported`] for a name that is not known here,
+    /// [`Error::Corrupt`] for parameters that the order does not allow.
+    fn order(&self, name: &str, _params: &Properties) -> Result<Arc<dyn Order>> {
+        Err(unknown_order(self.name(), name))
+    }
+
+    /// What learns an order for a column of the numbers from `first` to the last, if
+    /// there is such a thing.
+    fn order_learner(&self, _first: u64) -> Option<OrderLearner> {
+        None
+    }
+}
+
+/// Another order of a range of numbers, in which a column may be stored: a
+/// bijection between those numbers and as many *rows*, which are the same
+/// numbers. Its plan tells of rows what that of the numbering tells of numbers.
+pub trait Order: Plan {
+    /// The name in the file.
+    fn name(&self) -> &'static str;
+
+    /// Parameters as stored in the file.
+    fn params(&self) -> Properties;
+
+    /// The numbers that it orders.
+    fn range(&self) -> std::ops::Range<u64>;
+
+    /// The row of a number of the range; any other number is its own.
+    fn row_of(&self, number: u64) -> u64;
+
+    /// The inverse of [`Order::row_of`].
+    fn number_of(&self, row: u64) -> u64;
+}
+
+/// The error of an order that a numbering does not have.
+fn unknown_order(numbering: &str, order: &str) -> Error {
+    if order == Grouped::NAME {
+        return Error::corrupt(
+            "N-3",
+            format!("the numbering `{numbering}` has no order `{order}`"),
+        );
+    }
+    Error::unsupported(format!(
+        "order `{order}` of numbering `{numbering}`; this version knows `{}` of `{}`: read the \
+         table with a newer endtable",
+        Grouped::NAME,
+        Multiset::NAME
+    ))
 }
 
 /// The numbering that a table names, from its name, version and parameters.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::multiset_plan::References;
-use super::{Numbering, blame_file, required};
+use super::{Grouped, Numbering, Order, OrderLearner, blame_file, required};
 use crate::{Error, Properties, Result};
 
 /// The most points of a [`Multiset`]: the board's 24 and the bar.
@@ -11,6 +11,23 @@ pub const MAX_POINTS: usize = 25;
 
 /// The most chequers of a [`Multiset`].
 pub const MAX_CHEQUERS: u8 = 15;
+
+/// `STEPS[j][s]` is C(s + j − 1, j): what `s` chequers on the highest `j` points add
+/// to a number.
+pub(super) const STEPS: [[u64; MAX_CHEQUERS as usize + 1]; MAX_POINTS + 1] = {
+    let mut steps = [[1; MAX_CHEQUERS as usize + 1]; MAX_POINTS + 1];
+    let mut j = 1;
+    while j <= MAX_POINTS {
+        steps[j][0] = 0;
+        let mut s = 1;
+        while s <= MAX_CHEQUERS as usize {
+            steps[j][s] = steps[j][s - 1] + steps[j - 1][s];
+            s += 1;
+        }
+        j += 1;
+    }
+    steps
+};
 
 /// All ways to have at most `chequers` chequers on `points` points.
 ///
@@ -122,6 +139,36 @@ impl Multiset {
         Ok(number)
     }
 
+    /// Splits a number below `len()` after the lowest `low` points: `S_0` to `S_low`,
+    /// and the number of the arrangement of the points above those.
+    #[inline]
+    pub(super) fn split(&self, number: u64, low: usize) -> ([usize; MAX_POINTS + 1], u64) {
+        let mut sums = [0; MAX_POINTS + 1];
+        let mut rest = number;
+        let mut above = usize::from(self.chequers);
+        for (sum, below) in sums.iter_mut().zip(&self.below).take(low) {
+            while below[above] > rest {
+                above -= 1;
+            }
+            rest -= below[above];
+            *sum = above;
+        }
+        // What is left is the number of an arrangement by the same formula.
+        if let Some(below) = self.below.get(low) {
+            while below[above] > rest {
+                above -= 1;
+            }
+            sums[low] = above;
+        }
+        (sums, rest)
+    }
+
+    /// The number of `S_0` to `S_low` and the arrangement above.
+    pub(super) fn join(&self, sums: &[usize], arrangement: u64) -> u64 {
+        let steps = sums.iter().zip(&self.below).map(|(&s, below)| below[s]);
+        steps.sum::<u64>() + arrangement
+    }
+
     #[cold]
     fn refuse(&self, points: usize, total: u64) -> Error {
         if points == self.points {
@@ -215,10 +262,22 @@ impl Numbering for Multiset {
     fn len(&self) -> u64 {
         self.len
     }
+
+    fn order(&self, name: &str, params: &Properties) -> Result<Arc<dyn Order>> {
+        match name {
+            Grouped::NAME => Ok(Arc::new(Grouped::from_params(self, params)?)),
+            _ => Err(super::unknown_order(Multiset::NAME, name)),
+        }
+    }
+
+    fn order_learner(&self, first: u64) -> Option<OrderLearner> {
+        let all = self.first_with(self.chequers) == first;
+        all.then(|| OrderLearner::new(self))
+    }
 }
 
 /// Binomial coefficient `C(n, k)`; the ranges above keep it within `u64`.
-pub(super) fn binomial(n: u64, k: u64) -> u64 {
+pub(in crate::numbering) fn binomial(n: u64, k: u64) -> u64 {
     if k > n {
         return 0;
     }

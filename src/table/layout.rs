@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::format::{CodecId, Column, Field, Kind};
+use crate::format::{CodecId, Column, Field, Kind, OrderId};
 use crate::source::Source;
 use crate::{Error, Limits, Properties, Result, Value};
 
@@ -414,12 +414,27 @@ impl<'a> Rest<'a> {
         })
     }
 
+    fn order(&mut self) -> Result<Option<OrderId>> {
+        let orders = self.number(2)?;
+        expect("S-16", orders <= 1, || {
+            format!("a column of {orders} orders, 0 or 1 expected")
+        })?;
+        match orders {
+            0 => Ok(None),
+            _ => Ok(Some(OrderId {
+                name: self.text(1)?,
+                params: self.properties()?,
+            })),
+        }
+    }
+
     fn column(&mut self) -> Result<Column> {
         let mut column = Column {
             name: self.text(1)?,
             first: self.number(8)?,
             count: self.number(8)?,
-            block_positions: self.number(4)? as u32,
+            block_positions: self.number(2)? as u32,
+            order: self.order()?,
             codec: CodecId {
                 name: self.text(1)?,
                 version: self.number(2)? as u16,

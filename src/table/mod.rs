@@ -7,6 +7,8 @@ mod coarse;
 mod encode;
 mod layout;
 pub mod library;
+mod order;
+mod ordered;
 mod reader;
 mod verify;
 mod writer;

@@ -2,13 +2,15 @@
 //! parsed by [`super::layout`]; codecs and numberings are shared with the reader.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use super::canonical::Canonical;
 use super::layout::{Layout, Stored, check_values, outside};
+use super::order::{ColumnOrder, Gathered};
 use crate::codec::{self, Codec, Shape};
-use crate::numbering::{self, Numbering};
+use crate::numbering;
 use crate::source::Source;
 use crate::{Error, Limits, Result};
 
@@ -64,16 +66,23 @@ fn check(
     let table = Table::open(source, limits)?;
     let positions = table.positions;
     let unit = UNIT_POSITIONS.min(UNIT_VALUES / table.width.max(1));
-    let batch = unit * rayon::current_num_threads() as u64 * 4;
+    let mut batch = unit * rayon::current_num_threads() as u64 * 4;
+    for (stored, _, _, order) in &table.columns {
+        if order.is_own() {
+            batch = batch.max(Gathered::step(stored.column.width()));
+        }
+    }
     let mut content = crc32fast::Hasher::new();
     let mut blocks = 0;
     let mut next = 0;
     while next < positions {
         let end = next.saturating_add(batch).min(positions);
+        let gathered = table.gather(next..end)?;
+        blocks += gathered.blocks;
         let firsts: Vec<u64> = (next..end).step_by(unit as usize).collect();
         let done: Vec<_> = firsts
             .into_par_iter()
-            .map(|first| table.check_unit(first, (first + unit).min(positions)))
+            .map(|first| table.check_unit(first, (first + unit).min(end), &gathered))
             .collect();
         for unit in done {
             let (part, count) = unit?;
@@ -107,9 +116,15 @@ struct Table<'a> {
     positions: u64,
     /// Values in a record over all columns.
     width: u64,
-    numbering: Arc<dyn Numbering>,
-    columns: Vec<(Stored, Arc<dyn Codec>, Canonical)>,
+    columns: Vec<(Stored, Arc<dyn Codec>, Canonical, ColumnOrder)>,
     content_crc32: u32,
+}
+
+/// Records of the columns that are in an order of their own.
+struct Batch {
+    columns: Vec<Option<Gathered>>,
+    /// How many blocks had their first rows among them.
+    blocks: u64,
 }
 
 impl<'a> Table<'a> {
@@ -141,13 +156,13 @@ impl<'a> Table<'a> {
             let id = &column.codec;
             let codec = codec::open(&id.name, id.version, &id.params, &shape)?;
             let form = Canonical::of(column);
-            columns.push((stored, codec, form));
+            let order = ColumnOrder::open(column, &numbering)?;
+            columns.push((stored, codec, form, order));
         }
         Ok(Table {
             source,
             positions: layout.positions,
             width,
-            numbering,
             columns,
             content_crc32: layout.content_crc32,
         })
@@ -155,21 +170,26 @@ impl<'a> Table<'a> {
 
     /// Checks the records from `first` to before `end`: their share of the
     /// content's checksum, and how many blocks begin there.
-    fn check_unit(&self, first: u64, end: u64) -> Result<(crc32fast::Hasher, u64)> {
+    fn check_unit(
+        &self,
+        first: u64,
+        end: u64,
+        gathered: &Batch,
+    ) -> Result<(crc32fast::Hasher, u64)> {
         let mut blocks = 0;
         let mut parts = Vec::new();
-        for (stored, codec, _) in &self.columns {
+        for (stored, codec, _, order) in &self.columns {
             let column = &stored.column;
             let from = first.max(column.first);
             let to = end.min(column.first + column.count).max(from);
             let size = u64::from(column.block_positions);
             let mut values = Vec::with_capacity((to - from) as usize * column.width());
-            let mut number = from;
+            let mut number = if order.is_own() { to } else { from };
             while number < to {
                 let grid = number / size;
                 let start = (grid * size).max(column.first);
                 let last = ((grid + 1) * size).min(column.first + column.count);
-                let records = self.block(stored, &**codec, start, last)?;
+                let records = self.block(stored, &**codec, order, start, last)?;
                 let width = column.width();
                 let taken = records.get(
                     (number - start) as usize * width..(last.min(to) - start) as usize * width,
@@ -182,9 +202,12 @@ impl<'a> Table<'a> {
         }
         let mut canonical = Vec::new();
         for number in first..end {
-            for ((range, values), (stored, _, form)) in parts.iter().zip(&self.columns) {
+            let columns = self.columns.iter().zip(&gathered.columns);
+            for ((range, values), ((stored, _, form, _), own)) in parts.iter().zip(columns) {
                 let width = stored.column.width();
+                let own = own.as_ref().and_then(|own| own.record(number));
                 let record = match range.contains(&number) {
+                    true if own.is_some() => own.unwrap_or_default(),
                     true => &values[(number - range.start) as usize * width..][..width],
                     false => &stored.column.elsewhere,
                 };
@@ -196,8 +219,44 @@ impl<'a> Table<'a> {
         Ok((content, blocks))
     }
 
-    /// The records of the block with the numbers from `start` to before `end`.
-    fn block(&self, stored: &Stored, codec: &dyn Codec, start: u64, end: u64) -> Result<Vec<u32>> {
+    /// Decodes the blocks in which records of `numbers` are stored in another order.
+    fn gather(&self, numbers: std::ops::Range<u64>) -> Result<Batch> {
+        let blocks = AtomicU64::new(0);
+        let columns = self.columns.iter().map(|(stored, codec, _, order)| {
+            let column = &stored.column;
+            if !order.is_own() {
+                return Ok(None);
+            }
+            let end = column.first + column.count;
+            let these =
+                numbers.start.clamp(column.first, end)..numbers.end.clamp(column.first, end);
+            let parts = rayon::current_num_threads() * 8;
+            let decode = |first: u64, count: usize, _, out: &mut Vec<u32>| {
+                // Other batches have others of its rows.
+                blocks.fetch_add(
+                    u64::from(these.contains(&order.number_of(first))),
+                    Ordering::Relaxed,
+                );
+                *out = self.block(stored, &**codec, order, first, first + count as u64)?;
+                Ok(())
+            };
+            Gathered::collect(column, order, these.clone(), parts, decode).map(Some)
+        });
+        Ok(Batch {
+            columns: columns.collect::<Result<_>>()?,
+            blocks: blocks.into_inner(),
+        })
+    }
+
+    /// The records of the block with the rows from `start` to before `end`.
+    fn block(
+        &self,
+        stored: &Stored,
+        codec: &dyn Codec,
+        order: &ColumnOrder,
+        start: u64,
+        end: u64,
+    ) -> Result<Vec<u32>> {
         let column = &stored.column;
         let size = u64::from(column.block_positions);
         let block = start / size - column.first / size;
@@ -244,7 +303,7 @@ impl<'a> Table<'a> {
         let count = (end - start) as usize;
         let mut values = vec![0; count * column.width()];
         codec
-            .decode(start, count, payload, &*self.numbering, &mut values)
+            .decode(start, count, payload, order.plan(), &mut values)
             .map_err(|e| wrong(e, Some(place)))?;
         check_values(column, &values)
             .map_err(|(field, value)| here("B-7", outside(field, value)))?;

@@ -4,18 +4,21 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use tempfile::NamedTempFile;
 
 use super::Records;
 use super::canonical::Canonical;
-use super::encode::{Encoder, Unit, sample};
+use super::encode::{Encoder, Part, Unit, sample};
+use super::order::ColumnOrder;
+use super::ordered::{self, Buckets};
 use crate::codec::{self, SampleBlock, Shape};
 use crate::format::{
     BlockIndex, CodecId, FOOTER_BYTES, FORMAT_MINOR, Footer, HEADER_BYTES, Header, Schema,
 };
-use crate::numbering;
+use crate::numbering::{self, Numbering};
 use crate::{Error, Result};
 
 /// Records that one task encodes, at least; a multiple of all block sizes.
@@ -52,14 +55,15 @@ pub struct Summary {
 
 /// Writes `records` as a table. `schema` says how: a column's codec names the
 /// codec and holds wishes for it as parameters (see [`codec::build`]), which
-/// the trained parameters replace.
+/// the trained parameters replace. A column's order may be a name without
+/// parameters, which are then learnt.
 ///
 /// Errors: [`Error::Invalid`] for a schema that breaks a rule or does not fit
 /// the records, or a file that exists already; [`Error::Io`]; what `records`
 /// reports.
 pub fn write(
     records: &dyn Records,
-    schema: Schema,
+    mut schema: Schema,
     path: &Path,
     options: &WriteOptions<'_>,
 ) -> Result<Summary> {
@@ -73,8 +77,10 @@ pub fn write(
         )));
     }
     refuse_existing(path, options.force)?;
+    let numbering = open_numbering(&schema)?;
+    ordered::learn(records, &mut schema, &*numbering)?;
     let samples = (0..schema.columns.len())
-        .map(|c| sample(records, &schema, c))
+        .map(|c| sample(records, &schema, &numbering, c))
         .collect::<Result<Vec<_>>>()?;
     let mut writer = Writer::create(path, schema, &samples)?;
     let width = records.width();
@@ -106,6 +112,8 @@ pub struct Writer {
     file: BufWriter<NamedTempFile>,
     /// Blocks of the columns behind the first, which follow it in the file.
     spools: Vec<BufWriter<File>>,
+    /// Records of columns in an order of their own.
+    buckets: Vec<Option<Buckets>>,
     /// Lengths of each column's blocks.
     lengths: Vec<Vec<u32>>,
     content: crc32fast::Hasher,
@@ -120,18 +128,7 @@ impl Writer {
     /// Starts a table at `path`; see [`write()`] for `schema`. `samples` holds
     /// blocks of each column to train its codec on, and may be empty.
     pub fn create(path: &Path, mut schema: Schema, samples: &[Vec<SampleBlock>]) -> Result<Self> {
-        let numbering = numbering::open(
-            &schema.numbering.name,
-            schema.numbering.version,
-            &schema.numbering.params,
-        )?;
-        if numbering.len() != schema.positions {
-            return Err(Error::invalid(format!(
-                "the numbering has {} positions, the schema {}",
-                numbering.len(),
-                schema.positions
-            )));
-        }
+        let numbering = open_numbering(&schema)?;
         let mut columns = Vec::new();
         for (c, column) in schema.columns.iter_mut().enumerate() {
             let shape = Shape {
@@ -139,11 +136,12 @@ impl Writer {
                 block_positions: column.block_positions,
             };
             let sample = samples.get(c).map_or(&[][..], Vec::as_slice);
+            let order = ColumnOrder::open(column, &numbering).map_err(blame_caller)?;
             let codec = codec::build(
                 &column.codec.name,
                 &shape,
                 &column.codec.params,
-                &*numbering,
+                order.plan(),
                 sample,
             )?;
             column.codec = CodecId {
@@ -151,7 +149,7 @@ impl Writer {
                 version: codec.version(),
                 params: codec.params(),
             };
-            columns.push((codec, Canonical::of(column)));
+            columns.push((codec, Canonical::of(column), order));
         }
         let described = schema.to_bytes()?;
         let header = Header {
@@ -186,8 +184,20 @@ impl Writer {
                     .map_err(failed)
             })
             .collect::<Result<_>>()?;
+        let buckets = schema
+            .columns
+            .iter()
+            .map(|column| {
+                let own = column
+                    .order
+                    .as_ref()
+                    .map(|_| Buckets::create(column, folder));
+                own.transpose().map_err(failed)
+            })
+            .collect::<Result<_>>()?;
         file.write_all(&front).map_err(|e| write_error(path, e))?;
-        let unit = schema.columns.iter().try_fold(1u64, |unit, c| {
+        let mut in_number_order = schema.columns.iter().filter(|c| c.order.is_none());
+        let unit = in_number_order.try_fold(1u64, |unit, c| {
             Some(least_common_multiple(unit, u64::from(c.block_positions)))
                 .filter(|unit| *unit <= MOST_UNIT_RECORDS)
         });
@@ -199,11 +209,8 @@ impl Writer {
         let unit = unit * UNIT_RECORDS.div_ceil(unit);
         Ok(Writer {
             path: path.to_owned(),
-            encoder: Encoder {
-                numbering,
-                columns,
-                unit,
-            },
+            encoder: Encoder { columns, unit },
+            buckets,
             lengths: vec![Vec::new(); schema.columns.len()],
             schema,
             file,
@@ -268,13 +275,48 @@ impl Writer {
     fn append(&mut self, unit: Unit) -> Result<()> {
         let spools = self.spools.iter_mut().map(|spool| spool as &mut dyn Write);
         let sinks = std::iter::once(&mut self.file as &mut dyn Write).chain(spools);
-        for ((sink, (bytes, lengths)), all) in sinks.zip(unit.columns).zip(&mut self.lengths) {
-            sink.write_all(&bytes)
-                .map_err(|e| write_error(&self.path, e))?;
-            all.extend_from_slice(&lengths);
+        let places = self.buckets.iter_mut().zip(&mut self.lengths);
+        for ((sink, part), (buckets, all)) in sinks.zip(unit.columns).zip(places) {
+            let failed = |e| write_error(&self.path, e);
+            match (part, buckets) {
+                (Part::Blocks(bytes, lengths), _) => {
+                    sink.write_all(&bytes).map_err(failed)?;
+                    all.extend_from_slice(&lengths);
+                }
+                (Part::Rows(rows, records), Some(buckets)) => {
+                    let width = records.len() / rows.len().max(1);
+                    for (row, record) in rows.into_iter().zip(records.chunks_exact(width.max(1))) {
+                        buckets.put(row, record).map_err(failed)?;
+                    }
+                }
+                (Part::Rows(..), None) => {}
+            }
         }
         self.content.combine(&unit.content);
         self.next += unit.count as u64;
+        Ok(())
+    }
+
+    /// Encodes what was kept for columns in an order of their own.
+    fn encode_buckets(&mut self) -> Result<()> {
+        let columns = self.encoder.columns.iter().zip(&self.schema.columns);
+        let places = self.buckets.iter_mut().zip(&mut self.lengths);
+        for (c, ((encoder, column), (buckets, all))) in columns.zip(places).enumerate() {
+            let Some(buckets) = buckets.take() else {
+                continue;
+            };
+            let (codec, _, order) = encoder;
+            let sink: &mut dyn Write = match c.checked_sub(1).and_then(|c| self.spools.get_mut(c)) {
+                Some(spool) => spool,
+                None => &mut self.file,
+            };
+            let encoded = buckets.encode(column, &**codec, order, |bytes, lengths| {
+                all.extend_from_slice(lengths);
+                sink.write_all(bytes)
+                    .map_err(|e| write_error(&self.path, e))
+            });
+            encoded.map_err(|e| e.in_file(&self.path))?;
+        }
         Ok(())
     }
 
@@ -286,6 +328,7 @@ impl Writer {
                 self.next, self.schema.positions
             )));
         }
+        self.encode_buckets()?;
         let failed = |e| write_error(&self.path, e);
         for spool in &mut self.spools {
             spool.rewind().map_err(failed)?;
@@ -330,6 +373,30 @@ impl Writer {
             index_bytes,
             content_crc32,
         })
+    }
+}
+
+/// The numbering that a schema names, if it fits.
+fn open_numbering(schema: &Schema) -> Result<Arc<dyn Numbering>> {
+    let id = &schema.numbering;
+    let numbering = numbering::open(&id.name, id.version, &id.params)?;
+    if numbering.len() != schema.positions {
+        return Err(Error::invalid(format!(
+            "the numbering has {} positions, the schema {}",
+            numbering.len(),
+            schema.positions
+        )));
+    }
+    Ok(numbering)
+}
+
+/// A wrong order in a schema that is to be written is the caller's fault.
+fn blame_caller(error: Error) -> Error {
+    match error {
+        Error::Corrupt { message, .. } => Error::invalid(format!(
+            "{message}; an order is learnt by `table::write`, which sees the records first"
+        )),
+        other => other,
     }
 }
 

@@ -6,7 +6,8 @@ pub(crate) mod raw;
 use std::path::Path;
 use std::sync::Arc;
 
-use endtable::format::{CodecId, Column, Field, Kind, NumberingId, Schema};
+use endtable::format::{CodecId, Column, Field, Kind, NumberingId, OrderId, Schema};
+use endtable::numbering::{Grouped, Multiset, Order};
 use endtable::source::{FileSource, MapSource, MemorySource, Source};
 use endtable::table::{self, OpenOptions, Reader, Records, WriteOptions};
 use endtable::{Properties, Result, Value};
@@ -112,6 +113,7 @@ pub(crate) fn column(
         first: 0,
         count,
         block_positions: block,
+        order: None,
         codec: CodecId {
             name: codec.into(),
             version: 0,
@@ -316,6 +318,29 @@ pub(crate) fn golden() -> Vec<Case> {
         params: Properties::new().with("points", 2).with("chequers", 3),
     };
     out.push(case("pair-2-points-3-chequers", schema(pair, 100, columns)));
+
+    // Positions of three chequers on three points are stored in an order of their
+    // own, in which classes of arrangements on the two low points are side by side.
+    let multiset = Multiset::new(3, 3).unwrap();
+    let order = Grouped::new(&multiset, 2, &[0, 1, 0, 2, 0, 1, 1, 0, 1, 0]).unwrap();
+    let order: &dyn Order = &order;
+    let mut own = partial(
+        column("own", "packed", 0, 4, vec![field("o", 13, 3)]),
+        10,
+        10,
+        &[1, 2, 3],
+    );
+    own.order = Some(OrderId {
+        name: order.name().into(),
+        params: order.params(),
+    });
+    let whole = column("whole", "stored", 20, 8, vec![field("w", 16, 2)]);
+    let id = NumberingId {
+        name: "multiset".into(),
+        version: 1,
+        params: Properties::new().with("points", 3).with("chequers", 3),
+    };
+    out.push(case("order-of-its-own", schema(id, 20, vec![own, whole])));
 
     let mut columns = vec![column("c", "zstd", 2000, 16, vec![field("f", 16, 6)])];
     columns[0].codec.params = Properties::new().with("dictionary_bytes", 512);

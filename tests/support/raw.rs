@@ -43,7 +43,10 @@ pub(crate) struct RawColumn {
     pub(crate) name: &'static str,
     pub(crate) first: u64,
     pub(crate) count: u64,
-    pub(crate) block_positions: u32,
+    pub(crate) block_positions: u16,
+    pub(crate) orders: u16,
+    /// Name and parameters of the order, if there is one.
+    pub(crate) order: Vec<u8>,
     pub(crate) codec: (&'static str, u16, Vec<u8>),
     pub(crate) fields: Vec<RawField>,
     pub(crate) elsewhere: Vec<u32>,
@@ -101,6 +104,8 @@ impl Parts {
                 first: 0,
                 count: 6,
                 block_positions: 4,
+                orders: 0,
+                order: Vec::new(),
                 codec: ("stored", 1, properties(&[])),
                 fields: vec![RawField::new("x", 10, 2), RawField::new("y", 8, 1)],
                 elsewhere: Vec::new(),
@@ -119,6 +124,8 @@ impl Parts {
             out.extend(column.first.to_le_bytes());
             out.extend(column.count.to_le_bytes());
             out.extend(column.block_positions.to_le_bytes());
+            out.extend(column.orders.to_le_bytes());
+            out.extend(&column.order);
             out.extend(name(column.codec.0.as_bytes()));
             out.extend(column.codec.1.to_le_bytes());
             out.extend(&column.codec.2);

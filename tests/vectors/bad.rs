@@ -63,6 +63,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     out.extend(footer());
     out.extend(index());
     out.extend(blocks());
+    out.extend(orders());
     out.extend(unsupported());
     out
 }
@@ -341,6 +342,67 @@ fn blocks() -> Vec<(&'static str, Vec<u8>)> {
             coded("packed", &packed(0, &[2], &[1023], &[0xff])),
         ),
     ]
+}
+
+/// Six positions of up to two chequers on two points, in the order `grouped` as
+/// far as nothing is wrong.
+fn orders() -> Vec<(&'static str, Vec<u8>)> {
+    let ordered = |change: &dyn Fn(&mut Parts)| {
+        parts(|p| {
+            p.numbering = ("multiset", 1, properties(&[("points", 2), ("chequers", 2)]));
+            (p.columns[0].first, p.columns[0].count) = (3, 3);
+            p.columns[0].elsewhere = vec![0; 3];
+            p.columns[0].orders = 1;
+            p.columns[0].order = grouped(2, &[1, 0, 2, 0, 2, 1, 0]);
+            change(p);
+        })
+    };
+    vec![
+        ("S-16-orders", parts(|p| p.columns[0].orders = 2)),
+        (
+            "N-1-order",
+            ordered(&|p| {
+                p.columns[0].order = [name(b"grouped"), properties(&[("low", 2)])].concat()
+            }),
+        ),
+        (
+            "N-2-low",
+            ordered(&|p| p.columns[0].order = grouped(3, &[1, 0, 2, 0, 2, 1, 0])),
+        ),
+        (
+            "N-2-class",
+            ordered(&|p| p.columns[0].order = grouped(2, &[1, 0, 2, 0, 2, 3, 0, 3])),
+        ),
+        (
+            "N-2-classes-long",
+            ordered(&|p| p.columns[0].order = grouped(2, &[1, 0, 2, 0, 2, 1, 0, 0])),
+        ),
+        (
+            "N-3-numbering",
+            parts(|p| {
+                p.columns[0].orders = 1;
+                p.columns[0].order = grouped(2, &[1, 0, 2, 0, 2, 1, 0]);
+            }),
+        ),
+        ("N-3-range", ordered(&|p| p.columns[0].first = 2)),
+        (
+            "unsupported-order",
+            ordered(&|p| p.columns[0].order = [name(b"unheard-of"), properties(&[])].concat()),
+        ),
+    ]
+}
+
+/// Name and parameters of the order `grouped`.
+fn grouped(low: u64, classes: &[u8]) -> Vec<u8> {
+    let mut out = name(b"grouped");
+    out.extend(properties(&[("low", low)]));
+    // A second property, of bytes.
+    out[8] = 2;
+    out.extend(name(b"classes"));
+    out.push(3);
+    out.extend((classes.len() as u32).to_le_bytes());
+    out.extend(classes);
+    out
 }
 
 fn unsupported() -> Vec<(&'static str, Vec<u8>)> {

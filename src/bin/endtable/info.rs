@@ -90,13 +90,17 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
         for (i, column) in schema.columns.iter().enumerate() {
             writeln!(
                 out,
-                "column {:<11}{} bytes, codec {} in blocks of {}, {} positions from {}",
+                "column {:<11}{} bytes, codec {} in blocks of {}, {} positions from {}{}",
                 column.name,
                 grouped(reader.column_bytes(i)),
                 column.codec.name,
                 column.block_positions,
                 grouped(column.count),
-                grouped(column.first)
+                grouped(column.first),
+                match &column.order {
+                    Some(order) => format!(", order {}", order.name),
+                    None => String::new(),
+                }
             )?;
             for field in &column.fields {
                 let kind = match field.kind {
@@ -144,6 +148,9 @@ fn report(database: &Database, schema: &Schema) -> serde_json::Value {
                 "codec": column.codec.name, "codec_version": column.codec.version,
                 "block_positions": column.block_positions, "fields": fields,
             });
+            if let Some(order) = &column.order {
+                out["order"] = json!({ "name": order.name, "params": object(&order.params) });
+            }
             if let Database::Table(reader) = database {
                 out["codec_params"] = object(&column.codec.params);
                 out["column_bytes"] = json!(reader.column_bytes(i));

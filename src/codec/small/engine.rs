@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
-use super::layout::{FRACTION, SYMBOLS, WEIGHT_BITS};
-use super::layout::{LANES, LEFT, MAX_REFERENCES, PREVIOUS, outside_class, stride};
+use super::layout::{
+    DYNAMIC_CLASSES, FRACTION, LANES, LEFT, MAX_REFERENCES, PREVIOUS, STATIC_CLASSES, WEIGHT_BITS,
+    outside_class, stride,
+};
 use super::model::{Cell, Model, Set};
 use super::predict::{self, Inputs, Lanes, Sample, Window};
-use crate::codec::rans::Tables;
+use crate::codec::rans::{SIDE_BY_SIDE, Tables};
 use crate::codec::{Plan, Shape, Slot};
 
 /// A model made ready for values of one type.
@@ -18,17 +20,20 @@ pub(super) struct Engine<T> {
     /// The greatest value of each place in a record.
     pub(super) largest: Vec<u32>,
     stride: usize,
+    /// The width in whole windows.
+    padded: usize,
     /// Rows of the anchors, padded; one of zeros if the model has none.
     anchors: Vec<T>,
     anchor_facts: Vec<Facts>,
     /// Zeros, for residuals of what has none.
     zeros: Vec<u16>,
-    /// The clusters' tables and bins, for decoding.
+    /// The clusters' tables and shifts, and the clusters of contexts, for decoding.
     pub(super) tables: Tables,
-    pub(super) bins: Vec<[(u32, u32); SYMBOLS]>,
+    pub(super) shifts: [u8; SIDE_BY_SIDE],
+    pub(super) contexts: Box<[[u8; DYNAMIC_CLASSES]; STATIC_CLASSES]>,
     /// See [`level`].
     level: Option<u32>,
-    vector: bool,
+    pub(super) vector: bool,
 }
 
 /// What is remembered of a record beside its values.
@@ -50,6 +55,10 @@ pub(super) struct Records<T> {
     facts: Vec<Facts>,
     slots: Vec<Slot>,
     lanes: Vec<Lanes>,
+    /// For each slot the one whose row it has: its own unless it is a copy.
+    places: Vec<u16>,
+    /// Elements of a row; rows have been used for nothing else.
+    stride: usize,
 }
 
 /// A record's own values, and what is predicted of them.
@@ -68,14 +77,14 @@ pub(super) struct Prepared {
     pub(super) start: usize,
     /// Place of lane 0 of the first window.
     pub(super) window: usize,
-    /// Slots of the references, the base first.
+    /// Slots whose rows are the references, the base first.
     references: [u16; MAX_REFERENCES],
     count: usize,
     anchor: usize,
 }
 
 impl Prepared {
-    /// Slot of the k-th reference, the base being 0.
+    /// Slot of the row of the k-th reference, the base being 0.
     pub(super) fn reference(&self, k: usize) -> Option<usize> {
         let found = self.references.get(k).filter(|_| k < self.count);
         found.map(|&slot| usize::from(slot))
@@ -123,9 +132,10 @@ impl Feedback {
     #[inline(always)]
     pub(super) fn weighted(&self, [a, b, c, d]: [i16; 4]) -> i64 {
         let [x, y, z] = self.errors;
-        let weighted =
-            i64::from(a) * x + i64::from(b) * y + i64::from(c) * z + i64::from(d) * self.sum;
-        weighted >> WEIGHT_BITS
+        // What is known first is added first: the last error is in `x` and the sum.
+        let earlier = i64::from(c) * z + i64::from(b) * y;
+        let latest = i64::from(d) * self.sum + i64::from(a) * x;
+        (earlier + latest) >> WEIGHT_BITS
     }
 
     /// Takes note of a value.
@@ -166,6 +176,12 @@ impl<T: Sample> Engine<T> {
         let vector = super::predict_avx2::available();
         #[cfg(not(target_arch = "x86_64"))]
         let vector = false;
+        let mut shifts = [0; SIDE_BY_SIDE];
+        let places = shifts.iter_mut().zip(&model.clusters);
+        places.for_each(|(to, cluster)| *to = cluster.shift as u8);
+        let mut contexts = Box::new([[0; DYNAMIC_CLASSES]; STATIC_CLASSES]);
+        let places = contexts.iter_mut().zip(&model.contexts);
+        places.for_each(|(to, clusters)| *to = *clusters);
         Self {
             width,
             largest: shape
@@ -174,14 +190,16 @@ impl<T: Sample> Engine<T> {
                 .map(|&bits| Shape::largest(bits))
                 .collect(),
             stride,
+            padded: width.next_multiple_of(LANES),
             anchors,
             anchor_facts,
             zeros: vec![0; stride],
             level,
             vector,
-            // Clusters have equally many symbols, so that this can't fail.
+            // There are not too many clusters, which was checked, nor other symbols.
             tables: Tables::new(model.clusters.iter().map(|c| &c.table)).unwrap_or_default(),
-            bins: model.clusters.iter().map(|c| c.bins).collect(),
+            shifts,
+            contexts,
             model,
         }
     }
@@ -202,14 +220,22 @@ impl<T: Sample> Engine<T> {
         count: usize,
         records: &mut Records<T>,
     ) {
-        // All that is read is written first, except the rows' padding, which
-        // has to be zero, and what follows a distribution's end.
-        records.rows.clear();
-        records.rows.resize(count * self.stride, T::default());
-        records.residuals.clear();
-        records.residuals.resize(count * self.stride, 0);
-        records.facts.resize(count, Facts::default());
-        records.slots.resize(count, Slot::default());
+        // A row is cleared when it is begun, but for its padding, which has to
+        // be zero and in which nothing is ever written.
+        if records.stride != self.stride {
+            records.rows.clear();
+            records.residuals.clear();
+            records.stride = self.stride;
+        }
+        if records.rows.len() < count * self.stride {
+            records.rows.resize(count * self.stride, T::default());
+            records.residuals.resize(count * self.stride, 0);
+        }
+        if records.facts.len() < count {
+            records.facts.resize(count, Facts::default());
+            records.slots.resize(count, Slot::default());
+            records.places.resize(count, 0);
+        }
         let windows = if self.model.spread {
             1
         } else {
@@ -225,23 +251,49 @@ impl<T: Sample> Engine<T> {
         plan.describe(first, records.slots.get_mut(..count).unwrap_or_default());
     }
 
-    /// Predicts the record in `slot`.
+    /// Begins the row of the record in `slot`, which is no copy.
+    #[inline(always)]
+    pub(super) fn open(&self, records: &mut Records<T>, slot: usize) {
+        let from = slot * self.stride + LEFT;
+        let row = from..from + self.padded;
+        let values = records.rows.get_mut(row.clone()).unwrap_or_default();
+        let residuals = records.residuals.get_mut(row).unwrap_or_default();
+        for values in values.as_chunks_mut::<LANES>().0 {
+            *values = [T::default(); LANES];
+        }
+        for residuals in residuals.as_chunks_mut::<LANES>().0 {
+            *residuals = [0; LANES];
+        }
+        if let Some(place) = records.places.get_mut(slot) {
+            *place = slot as u16;
+        }
+    }
+
+    /// Whether the record in `slot` probably equals the one before.
+    #[inline(always)]
+    pub(super) fn tied(&self, records: &Records<T>, slot: usize) -> bool {
+        self.model.ties && slot > 0 && records.slots.get(slot).is_some_and(|s| s.tied)
+    }
+
+    /// Predicts the record in `slot`, which is no copy.
     #[inline]
     pub(super) fn prepare(&self, records: &mut Records<T>, slot: usize) -> Prepared {
         let prepared = self.locate(records, slot);
+        self.open(records, slot);
         self.predict(records, &prepared);
         prepared
     }
 
     /// Finds what the record in `slot` is predicted from.
-    #[inline]
+    #[inline(always)]
     pub(super) fn locate(&self, records: &Records<T>, slot: usize) -> Prepared {
         let model = &*self.model;
-        let described = records.slots.get(slot).copied().unwrap_or_default();
-        let mask = available(&described, slot);
+        let none = Slot::default();
+        let described = records.slots.get(slot).unwrap_or(&none);
+        let mask = available(described, slot);
         let key = model.key(described.class, mask);
         let set_index = usize::from(model.set_of.get(key).copied().unwrap_or(0));
-        let anchor = self.anchor_of(&described);
+        let anchor = self.anchor_of(described);
         let anchor_facts = self.anchor_facts.get(anchor).copied().unwrap_or_default();
         let mut prepared = Prepared {
             set: set_index,
@@ -263,7 +315,8 @@ impl<T: Sample> Engine<T> {
                 described.back.get(usize::from(kind)).copied().unwrap_or(0)
             };
             // The set's kinds are among those that exist, so this is in the block.
-            *reference = (slot as u16).wrapping_sub(back);
+            let at = usize::from((slot as u16).wrapping_sub(back));
+            *reference = records.places.get(at).copied().unwrap_or(0);
         }
         prepared.count = kinds.len();
         let base_facts = match prepared.reference(0) {
@@ -290,7 +343,7 @@ impl<T: Sample> Engine<T> {
     }
 
     /// Predicts a record's lanes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn predict(&self, records: &mut Records<T>, prepared: &Prepared) {
         self.each_window(records, prepared, |engine, inputs, cell, lanes| {
             engine.window(inputs, cell, lanes)
@@ -380,7 +433,7 @@ impl<T: Sample> Engine<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn window(&self, inputs: &Inputs<'_, T>, cell: &Cell, lanes: &mut Lanes) {
         if !(self.vector && T::vector_window(inputs, cell, lanes)) {
             predict::window(inputs, cell, lanes);
@@ -428,8 +481,10 @@ impl<T: Sample> Engine<T> {
     }
 
     /// The values of the record in `slot`.
+    #[inline]
     pub(super) fn row<'a>(&self, records: &'a Records<T>, slot: usize) -> &'a [T] {
-        let row = records.rows.get(slot * self.stride + LEFT..);
+        let place = records.places.get(slot).map_or(0, |&p| usize::from(p));
+        let row = records.rows.get(place * self.stride + LEFT..);
         row.and_then(|row| row.get(..self.width))
             .unwrap_or_default()
     }
@@ -492,43 +547,32 @@ impl<T: Sample> Engine<T> {
         }
     }
 
-    /// [`Engine::complete`] for a distribution with a known sum.
+    /// [`Engine::complete`] for a distribution with a known sum, of which the place of
+    /// the first value that isn't 0, the sum of values by their places, and that of
+    /// magnitudes are known.
     #[inline(always)]
-    pub(super) fn complete_spread(&self, records: &mut Records<T>, slot: usize, total: u32) {
-        let row = slot * self.stride + LEFT..slot * self.stride + LEFT + self.width;
-        let values = records.rows.get(row.clone()).unwrap_or_default();
-        let first = values.iter().position(|&v| v.into() != 0).unwrap_or(0) as u16;
-        let moment = if T::NARROW && self.width <= 256 {
-            // At most 65535 · 255.
-            u64::from(
-                (0..)
-                    .zip(values)
-                    .map(|(place, &v)| place * v.into())
-                    .sum::<u32>(),
-            )
-        } else {
-            (0..)
-                .zip(values)
-                .map(|(place, &v)| place * u64::from(v.into()))
-                .sum()
-        };
+    pub(super) fn complete_spread(
+        &self,
+        records: &mut Records<T>,
+        slot: usize,
+        total: u32,
+        (first, moment, magnitudes): (u16, u64, u32),
+    ) {
         let mean = match u32::try_from(moment) {
             Ok(moment) => u64::from(moment / total),
             Err(_) => moment / u64::from(total),
         };
-        let residuals = records.residuals.get(row).unwrap_or_default();
-        let sum: u32 = residuals.iter().map(|&r| u32::from(r)).sum();
         if let Some(to) = records.facts.get_mut(slot) {
             *to = Facts {
                 first,
                 mean: mean.min(255) as u8,
-                residual: (sum >> 3).min(65535) as u16,
+                residual: (magnitudes >> 3).min(65535) as u16,
             };
         }
     }
 
-    /// Copies the k-th reference (or the anchor, for the base of a record that
-    /// has none) to the record in `slot`; false where there is no such reference.
+    /// Makes the record in `slot` a copy of the k-th reference, or of the anchor's row
+    /// for the base of a record that has none; false where there is no such reference.
     pub(super) fn copy(
         &self,
         records: &mut Records<T>,
@@ -536,23 +580,36 @@ impl<T: Sample> Engine<T> {
         k: usize,
         slot: usize,
     ) -> bool {
-        let to = slot * self.stride + LEFT;
         match prepared.reference(k) {
             Some(from) if from < slot => {
-                let from = from * self.stride + LEFT;
-                records.rows.copy_within(from..from + self.width, to);
+                if let Some(place) = records.places.get_mut(slot) {
+                    *place = from as u16;
+                }
             }
             None if k == 0 => {
+                self.open(records, slot);
                 let row = self
                     .anchors
                     .get(prepared.anchor * self.stride + LEFT..)
                     .unwrap_or_default();
+                let to = slot * self.stride + LEFT;
                 let place = records.rows.iter_mut().skip(to).take(self.width);
                 place.zip(row).for_each(|(to, &from)| *to = from);
+                self.complete(records, slot);
             }
             _ => return false,
         }
         true
+    }
+
+    /// Makes the record in `slot`, which is not the first, a copy of the one before.
+    #[inline(always)]
+    pub(super) fn repeat(&self, records: &mut Records<T>, slot: usize) {
+        let before = slot.checked_sub(1).and_then(|b| records.places.get(b));
+        let before = before.copied().unwrap_or(0);
+        if let Some(place) = records.places.get_mut(slot) {
+            *place = before;
+        }
     }
 }
 

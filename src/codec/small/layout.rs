@@ -21,6 +21,8 @@ pub(super) const DYNAMIC_CLASSES: usize = 16;
 pub(super) const SYMBOLS: usize = 32;
 /// The most references of a set, the previous record included.
 pub(super) const MAX_REFERENCES: usize = 16;
+/// References, the base included, whose neighbouring values are features too.
+pub(super) const NEAR: usize = 2;
 /// The most features of a prediction.
 pub(super) const MAX_FEATURES: usize = 6 + 3 * (MAX_REFERENCES - 1) + 1;
 /// Modes of a record.
@@ -47,7 +49,7 @@ pub(super) fn stride(width: usize) -> usize {
 
 /// First magnitude of each bin, and the bits within it; the last bin takes all
 /// the bits that a value has.
-const BINS: [(u32, u32); 16] = [
+pub(super) const BINS: [(u32, u32); 16] = [
     (0, 0),
     (1, 0),
     (2, 0),
@@ -77,10 +79,13 @@ pub(super) fn split(residual: i64, shift: u32) -> (u8, u32, u32) {
 
 /// The first magnitude of a symbol and the number of its raw bits.
 pub(super) fn bin_of(symbol: u8, shift: u32) -> (u32, u32) {
-    let (first, bits) = BINS
-        .get(usize::from(symbol >> 1))
-        .copied()
-        .unwrap_or_default();
+    let bin = BINS.get(usize::from(symbol >> 1)).copied();
+    bin_from(bin.unwrap_or_default(), shift)
+}
+
+/// The first magnitude of a bin and the number of its raw bits.
+#[inline(always)]
+pub(super) fn bin_from((first, bits): (u32, u32), shift: u32) -> (u32, u32) {
     (first.wrapping_shl(shift), (bits + shift).min(32))
 }
 

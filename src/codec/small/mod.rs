@@ -16,13 +16,14 @@ mod stored_model;
 #[cfg(test)]
 mod tests;
 mod train;
+mod values;
 
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
 use self::decode::decode;
 use self::engine::{Engine, Feedback, Prepared, Records, rounded};
-use self::layout::{mode, split};
+use self::layout::{MODES, mode, split};
 use self::model::Model;
 use self::predict::Sample;
 use super::rans::{Encoder, EncoderTable};
@@ -203,21 +204,33 @@ fn first_place<V: Copy + Into<u32>>(record: &[V]) -> usize {
         .unwrap_or(record.len())
 }
 
-/// The mode in which a record is coded.
+/// Whether a record of this mode has no values of its own.
+fn is_copy(chosen: u8) -> bool {
+    matches!(chosen, mode::FIRST | mode::SECOND)
+}
+
+/// The mode in which the record in `slot` is coded; a copy is made at once.
 fn choose<T: Sample>(
     engine: &Engine<T>,
-    records: &Records<T>,
+    records: &mut Records<T>,
     prepared: &Prepared,
+    slot: usize,
     record: &[u32],
 ) -> u8 {
     let same = |row: &[T]| row.iter().map(|&v| v.into()).eq(record.iter().copied());
-    if same(engine.base_row(records, prepared)) {
+    if engine.tied(records, slot) {
+        if same(engine.row(records, slot - 1)) {
+            engine.repeat(records, slot);
+            return mode::FIRST;
+        }
+    } else if same(engine.base_row(records, prepared)) {
+        engine.copy(records, prepared, 0, slot);
         return mode::FIRST;
-    }
-    if prepared
+    } else if prepared
         .reference(1)
-        .is_some_and(|slot| same(engine.row(records, slot)))
+        .is_some_and(|other| same(engine.row(records, other)))
     {
+        engine.copy(records, prepared, 1, slot);
         return mode::SECOND;
     }
     if first_place(record) < prepared.start {
@@ -239,20 +252,28 @@ fn encode<T: Sample>(
     let count = values.len() / engine.width.max(1);
     let mut records = Records::default();
     engine.begin(plan, first, count, &mut records);
-    // Residuals of a copied record are 0, so that whether modes are used
-    // matters for what follows: it is decided for the block before.
-    let mut modes = Vec::with_capacity(count);
-    for (slot, record) in values.chunks_exact(engine.width.max(1)).enumerate() {
-        check(engine, record)?;
-        let prepared = engine.locate(&records, slot);
-        modes.push(choose(engine, &records, &prepared, record));
-        keep_whole(engine, &mut records, slot, record);
-    }
-    let copies = modes
+    let modes = values
+        .chunks_exact(engine.width.max(1))
+        .enumerate()
+        .map(|(slot, record)| {
+            check(engine, record)?;
+            let prepared = engine.locate(&records, slot);
+            let mode = choose(engine, &mut records, &prepared, slot, record);
+            if !is_copy(mode) {
+                keep_whole(engine, &mut records, slot, record);
+            }
+            Ok((mode, engine.tied(&records, slot)))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let free = modes.iter().filter(|(_, tied)| !tied);
+    let copies = free.clone().filter(|&&(mode, _)| is_copy(mode)).count();
+    // Without modes a copy is a record of residuals 0. Those matter for what
+    // follows, so that it is decided for the block before.
+    let with_modes =
+        free.clone().any(|&(mode, _)| mode == mode::WHOLE) || copies * 8 > free.count();
+    let exact = modes
         .iter()
-        .filter(|&&m| m == mode::FIRST || m == mode::SECOND)
-        .count();
-    let with_modes = modes.contains(&mode::WHOLE) || copies * 8 > count;
+        .all(|&(mode, tied)| !tied || mode == mode::FIRST);
     engine.begin(plan, first, count, &mut records);
     let total = model.total.filter(|&total| {
         let mut sums = values
@@ -263,42 +284,53 @@ fn encode<T: Sample>(
     let mut encoder = Encoder::new();
     encoder.raw(u32::from(with_modes), 1);
     encoder.raw(u32::from(total.is_none()), 1);
+    if model.ties {
+        encoder.raw(u32::from(!exact), 1);
+    }
     let mut before = 0;
-    for (slot, record) in values.chunks_exact(engine.width.max(1)).enumerate() {
-        let prepared = engine.prepare(&mut records, slot);
-        let chosen = match modes.get(slot) {
-            Some(&chosen) if with_modes => chosen,
-            _ => mode::PREDICTED,
+    let records_values = values.chunks_exact(engine.width.max(1));
+    for (slot, (record, &(mode, tied))) in records_values.zip(&modes).enumerate() {
+        if tied && exact {
+            engine.repeat(&mut records, slot);
+            continue;
+        }
+        let chosen = if tied || with_modes {
+            mode
+        } else {
+            mode::PREDICTED
         };
-        if with_modes {
+        if tied {
+            encoder.symbol((model.clusters.len() + MODES) as u32, chosen);
+        } else if with_modes {
             encoder.symbol((model.clusters.len() + usize::from(before)) as u32, chosen);
             before = chosen;
         }
-        if chosen == mode::FIRST || chosen == mode::SECOND {
-            keep_whole(engine, &mut records, slot, record);
+        if is_copy(chosen) {
+            let prepared = engine.locate(&records, slot);
+            choose(engine, &mut records, &prepared, slot, record);
             continue;
-        } else {
-            let start = if chosen == mode::WHOLE {
-                0
-            } else {
-                prepared.start
-            };
-            code_values(
-                engine,
-                &mut records,
-                &prepared,
-                slot,
-                (start, total),
-                record,
-                |cluster, residual| {
-                    let shift = model.clusters.get(cluster).map_or(0, |c| c.shift);
-                    let (symbol, raw, bits) = split(residual, shift);
-                    encoder.symbol(cluster as u32, symbol);
-                    encoder.raw(raw, bits);
-                    symbol
-                },
-            );
         }
+        let prepared = engine.prepare(&mut records, slot);
+        let start = if chosen == mode::WHOLE {
+            0
+        } else {
+            prepared.start
+        };
+        code_values(
+            engine,
+            &mut records,
+            &prepared,
+            slot,
+            (start, total),
+            record,
+            |cluster, residual| {
+                let shift = model.clusters.get(cluster).map_or(0, |c| c.shift);
+                let (symbol, raw, bits) = split(residual, shift);
+                encoder.symbol(cluster as u32, symbol);
+                encoder.raw(raw, bits);
+                symbol
+            },
+        );
         engine.complete(&mut records, slot);
     }
     encoder.finish(tables, out)
@@ -311,6 +343,7 @@ fn keep_whole<T: Sample>(
     slot: usize,
     record: &[u32],
 ) {
+    engine.open(records, slot);
     for (place, &value) in record.iter().enumerate() {
         engine.keep(records, slot, place, value, 0);
     }

@@ -1,8 +1,8 @@
 //! What `small` learns from a column, in memory.
 
 use super::layout::{
-    DYNAMIC_CLASSES, LANES, MAX_REFERENCES, MODES, PREVIOUS, SCALES, STATIC_CLASSES, SYMBOLS,
-    bin_of, symbol_class,
+    DYNAMIC_CLASSES, LANES, MAX_REFERENCES, MODES, NEAR, PREVIOUS, SCALES, STATIC_CLASSES, SYMBOLS,
+    symbol_class,
 };
 use crate::Result;
 use crate::codec::rans::{EncoderTable, Table};
@@ -49,7 +49,11 @@ impl Set {
     /// Features of a prediction from these references.
     pub(super) fn features(&self, spread: bool) -> usize {
         let others = self.count.saturating_sub(1);
-        if spread { 6 + 3 * others } else { 2 + others }
+        if spread {
+            6 + others + 2 * others.min(NEAR - 1)
+        } else {
+            2 + others
+        }
     }
 }
 
@@ -96,8 +100,6 @@ pub(super) struct Cluster {
     pub(super) shift: u32,
     /// Frequencies of the symbols, tagged with their dynamic class.
     pub(super) table: Table,
-    /// First magnitude and raw bits of each symbol.
-    pub(super) bins: [(u32, u32); SYMBOLS],
 }
 
 impl Cluster {
@@ -106,7 +108,6 @@ impl Cluster {
         Ok(Self {
             shift,
             table: Table::new(frequencies, &tags)?,
-            bins: std::array::from_fn(|s| bin_of(s as u8, shift)),
         })
     }
 }
@@ -118,6 +119,9 @@ pub(super) struct Model {
     pub(super) spread: bool,
     /// What the values of every record sum to, where they all do.
     pub(super) total: Option<u32>,
+    /// Whether records that the numbering ties to the one before are taken for
+    /// copies of it.
+    pub(super) ties: bool,
     /// Kinds of references, without the previous record.
     pub(super) kinds: usize,
     /// Classes of records.
@@ -138,7 +142,8 @@ pub(super) struct Model {
     pub(super) clusters: Vec<Cluster>,
     /// The cluster of a static and a dynamic class.
     pub(super) contexts: Vec<[u8; DYNAMIC_CLASSES]>,
-    /// How a record's mode is coded, by the mode before.
+    /// How a record's mode is coded, by the mode before; with ties, then that of
+    /// a tied record.
     pub(super) modes: Vec<Table>,
 }
 
@@ -178,8 +183,9 @@ impl Model {
     }
 
     /// Tables by which all modes are equally likely.
-    pub(super) fn uniform_modes() -> Result<Vec<Table>> {
+    pub(super) fn uniform_modes(ties: bool) -> Result<Vec<Table>> {
         let even = [crate::codec::rans::TOTAL as u16 / MODES as u16; MODES];
-        (0..MODES).map(|_| Table::new(&even, &[])).collect()
+        let tables = MODES + usize::from(ties);
+        (0..tables).map(|_| Table::new(&even, &[])).collect()
     }
 }

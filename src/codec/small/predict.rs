@@ -1,7 +1,7 @@
 //! Predicted values and scales of 16 neighbouring values of a record: the
 //! portable arithmetic, which the vector one must match bit for bit.
 
-use super::layout::{FRACTION, LANES, MAX_FEATURES, SCALES, WEIGHT_BITS, scale_class};
+use super::layout::{FRACTION, LANES, MAX_FEATURES, NEAR, SCALES, WEIGHT_BITS, scale_class};
 use super::model::Cell;
 
 /// Values of a record around a window of lanes: lane 0 is at 2.
@@ -102,8 +102,8 @@ pub(super) fn features<T: Sample>(
             push(at(base, place) - here);
         }
     }
-    for row in others.iter().take(inputs.count.saturating_sub(1)) {
-        if inputs.spread {
+    for (k, row) in (1..).zip(others.iter().take(inputs.count.saturating_sub(1))) {
+        if inputs.spread && k < NEAR {
             for place in lane + 1..=lane + 3 {
                 push(at(row, place) - at(base, place));
             }

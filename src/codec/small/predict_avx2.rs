@@ -1,21 +1,25 @@
 //! Predicted values and scales of 16 lanes with AVX2: the arithmetic of
 //! `predict.rs` for columns of at most 16 bits.
 #![allow(unsafe_code)] // loads from arrays of checked length, behind detection of AVX2
-#![allow(clippy::indexing_slicing)] // of arrays of fixed length; a set has at most MAX_FEATURES features
+#![allow(clippy::indexing_slicing)] // of arrays of fixed length
 
 use std::arch::x86_64::*;
 
-use super::layout::{FRACTION, LANES, MAX_FEATURES, WEIGHT_BITS};
+use super::layout::{FRACTION, LANES, NEAR, WEIGHT_BITS};
 use super::model::Cell;
 use super::predict::{Inputs, Lanes, Window};
 
-/// Whether this processor can.
+/// Whether this processor can, and has what the rest of the decoder is compiled for.
 #[inline(always)]
 pub(super) fn available() -> bool {
     std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
+        && std::arch::is_x86_feature_detected!("lzcnt")
 }
 
 /// Predicts a window; as `predict::window`.
+#[inline(always)]
 pub(super) fn window(inputs: &Inputs<'_, u16>, cell: &Cell, out: &mut Lanes) {
     assert!(available(), "AVX2 is missing");
     // SAFETY: the processor has AVX2.
@@ -31,14 +35,9 @@ fn load(row: Window<'_, u16>, place: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(row.as_ptr().add(place).cast()) }
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
 fn vector_window(inputs: &Inputs<'_, u16>, cell: &Cell, out: &mut Lanes) {
-    let mut values = [_mm256_setzero_si256(); MAX_FEATURES];
-    let mut count = 0;
-    let mut push = |value: __m256i| {
-        values[count] = value;
-        count += 1;
-    };
     // Signed saturating differences of values shifted by 2^15 are the clamped
     // differences of the values.
     let sign = _mm256_set1_epi16(i16::MIN);
@@ -49,46 +48,67 @@ fn vector_window(inputs: &Inputs<'_, u16>, cell: &Cell, out: &mut Lanes) {
     let after = signed(base, 3);
     let plain = load(base, 2);
     let zero = _mm256_setzero_si256();
-    push(_mm256_sub_epi16(zero, _mm256_srli_epi16::<1>(plain)));
-    let [own_anchor, base_anchor] = inputs.anchors;
-    push(_mm256_subs_epi16(
-        signed(own_anchor, 2),
-        signed(base_anchor, 2),
-    ));
-    if inputs.spread {
-        push(_mm256_subs_epi16(before, here));
-        push(_mm256_subs_epi16(after, here));
-        push(_mm256_subs_epi16(signed(base, 0), here));
-        push(_mm256_subs_epi16(signed(base, 4), here));
-    }
-    for &row in inputs.rows.iter().take(inputs.count).skip(1) {
-        if inputs.spread {
-            push(_mm256_subs_epi16(signed(row, 1), before));
-            push(_mm256_subs_epi16(signed(row, 2), here));
-            push(_mm256_subs_epi16(signed(row, 3), after));
-        } else {
-            push(_mm256_subs_epi16(signed(row, 2), here));
-        }
-    }
+    // Features are weighted in pairs, in their order.
+    let mut weights = cell.weights.iter();
     let (mut low, mut high) = (zero, zero);
-    for (pair, weights) in values
-        .chunks_exact(2)
-        .take(count.div_ceil(2))
-        .zip(&cell.weights)
-    {
+    let mut add = |one, other| {
+        let Some(weights) = weights.next() else {
+            return;
+        };
         // SAFETY: the weights of a pair are 64 bytes.
         let (w_low, w_high) = unsafe {
             let w = weights.as_ptr().cast::<__m256i>();
             (_mm256_loadu_si256(w), _mm256_loadu_si256(w.add(1)))
         };
-        low = _mm256_add_epi32(
-            low,
-            _mm256_madd_epi16(_mm256_unpacklo_epi16(pair[0], pair[1]), w_low),
+        let pairs = _mm256_unpacklo_epi16(one, other);
+        low = _mm256_add_epi32(low, _mm256_madd_epi16(pairs, w_low));
+        let pairs = _mm256_unpackhi_epi16(one, other);
+        high = _mm256_add_epi32(high, _mm256_madd_epi16(pairs, w_high));
+    };
+    let half = _mm256_sub_epi16(zero, _mm256_srli_epi16::<1>(plain));
+    let [own_anchor, base_anchor] = inputs.anchors;
+    add(
+        half,
+        _mm256_subs_epi16(signed(own_anchor, 2), signed(base_anchor, 2)),
+    );
+    let mut others = inputs.rows.iter().take(inputs.count).skip(1);
+    let mut pending = None;
+    if inputs.spread {
+        add(
+            _mm256_subs_epi16(before, here),
+            _mm256_subs_epi16(after, here),
         );
-        high = _mm256_add_epi32(
-            high,
-            _mm256_madd_epi16(_mm256_unpackhi_epi16(pair[0], pair[1]), w_high),
+        add(
+            _mm256_subs_epi16(signed(base, 0), here),
+            _mm256_subs_epi16(signed(base, 4), here),
         );
+        for &row in others.by_ref().take(NEAR - 1) {
+            add_to(
+                &mut pending,
+                _mm256_subs_epi16(signed(row, 1), before),
+                &mut add,
+            );
+            add_to(
+                &mut pending,
+                _mm256_subs_epi16(signed(row, 2), here),
+                &mut add,
+            );
+            add_to(
+                &mut pending,
+                _mm256_subs_epi16(signed(row, 3), after),
+                &mut add,
+            );
+        }
+    }
+    for &row in others {
+        add_to(
+            &mut pending,
+            _mm256_subs_epi16(signed(row, 2), here),
+            &mut add,
+        );
+    }
+    if let Some(last) = pending {
+        add(last, zero);
     }
     const SHIFT: i32 = (WEIGHT_BITS - FRACTION) as i32;
     let half = _mm256_set1_epi32(1 << (SHIFT - 1));
@@ -167,7 +187,17 @@ fn vector_window(inputs: &Inputs<'_, u16>, cell: &Cell, out: &mut Lanes) {
     unsafe { _mm_storeu_si128(out.class.as_mut_ptr().cast(), bytes) }
 }
 
+/// Adds a feature to the one that waits for it, or has it wait for the next.
+#[inline(always)]
+fn add_to(pending: &mut Option<__m256i>, feature: __m256i, add: &mut impl FnMut(__m256i, __m256i)) {
+    match pending.take() {
+        Some(one) => add(one, feature),
+        None => *pending = Some(feature),
+    }
+}
+
 /// Undoes the interleaving of the halves and widens.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn store_predictions(low: __m256i, high: __m256i, out: &mut Lanes) {
     let quarters = [

@@ -2,18 +2,20 @@
 
 use super::layout::{LANES, MODES, PREVIOUS, SCALES, SYMBOLS};
 use super::model::{Cell, Cluster, Model, Set};
-use crate::codec::rans::Table;
+use crate::codec::rans::{SIDE_BY_SIDE, Table};
 use crate::codec::{MAX_KINDS, Shape};
 use crate::{Error, Result};
 
 const SPREAD: u8 = 1;
 const TOTAL: u8 = 2;
+const TIES: u8 = 4;
 
 /// The bytes of a model.
 pub(super) fn write(model: &Model, shape: &Shape) -> Vec<u8> {
     let mut out = Vec::new();
+    let flag = |set: bool, bit: u8| if set { bit } else { 0 };
     let flags =
-        if model.spread { SPREAD } else { 0 } | if model.total.is_some() { TOTAL } else { 0 };
+        flag(model.spread, SPREAD) | flag(model.total.is_some(), TOTAL) | flag(model.ties, TIES);
     out.extend([
         flags,
         model.kinds as u8,
@@ -93,7 +95,10 @@ pub(super) fn read(bytes: &[u8], shape: &Shape) -> Result<Model> {
     let mut from = Cursor { bytes, at: 0 };
     let [flags, kinds, classes, thresholds] = from.array()?;
     let (kinds, classes) = (usize::from(kinds), usize::from(classes));
-    if flags > SPREAD | TOTAL || kinds > MAX_KINDS || !(1..=16).contains(&classes) || thresholds > 7
+    if flags > SPREAD | TOTAL | TIES
+        || kinds > MAX_KINDS
+        || !(1..=16).contains(&classes)
+        || thresholds > 7
     {
         return Err(from.wrong("flags, kinds, classes or groups out of range"));
     }
@@ -135,6 +140,7 @@ pub(super) fn read(bytes: &[u8], shape: &Shape) -> Result<Model> {
     let mut model = Model {
         spread,
         total,
+        ties: flags & TIES != 0,
         kinds,
         classes,
         thresholds,
@@ -233,8 +239,8 @@ fn read_keys(from: &mut Cursor<'_>, model: &mut Model) -> Result<()> {
 
 fn read_clusters(from: &mut Cursor<'_>, model: &mut Model) -> Result<()> {
     let [clusters] = from.array()?;
-    if clusters == 0 {
-        return Err(from.wrong("no cluster of contexts"));
+    if !(1..=SIDE_BY_SIDE).contains(&usize::from(clusters)) {
+        return Err(from.wrong("no cluster of contexts, or more than 64"));
     }
     for _ in 0..clusters {
         let [shift] = from.array()?;
@@ -252,7 +258,7 @@ fn read_clusters(from: &mut Cursor<'_>, model: &mut Model) -> Result<()> {
             return Err(from.wrong("a context without a cluster"));
         }
     }
-    for _ in 0..MODES {
+    for _ in 0..MODES + usize::from(model.ties) {
         model
             .modes
             .push(Table::new(&frequencies::<MODES>(from)?, &[])?);

@@ -9,7 +9,7 @@ use super::layout::{LANES, MAX_FEATURES, MAX_REFERENCES, SCALES};
 use super::model::Cell;
 use super::predict::{self, Inputs, Lanes};
 use super::{Either, Small, decode};
-use crate::numbering::{Flat, Multiset, Numbering, Pair};
+use crate::numbering::{Flat, Grouped, Multiset, Numbering, Order, Pair};
 use crate::{Error, Properties};
 
 /// A bell around the pips, of `width` values that sum to `total`.
@@ -157,6 +157,70 @@ fn pairs_come_back_across_rows() {
         block_positions: 7,
     };
     round_trip(&shape, &pair, &values);
+}
+
+/// An order in which every third arrangement of as many low chequers is of one class.
+fn grouped() -> Grouped {
+    let numbering = Multiset::new(8, 5).unwrap();
+    let count = |home: usize| [1, 6, 21, 56, 126, 252][home];
+    let classes = (0..=5).flat_map(|home| (0..count(home)).map(|a| (a % 3) as u16));
+    Grouped::new(&numbering, 6, &classes.collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn tied_records_come_back_whether_they_are_equal_or_not() {
+    let order = grouped();
+    let range = order.range();
+    let mut described = vec![Slot::default(); (range.end - range.start) as usize];
+    order.describe(range.start, &mut described);
+    let shape = Shape {
+        bits: vec![16; 32],
+        block_positions: 24,
+    };
+    let mut sizes = Vec::new();
+    for exception in [usize::MAX, 11, 2] {
+        let mut values: Vec<u32> = Vec::new();
+        for (row, slot) in described.iter().enumerate() {
+            if slot.tied && row % exception != 0 {
+                values.extend_from_within(values.len() - 32..);
+            } else {
+                values.extend(bell(row as u32 % 60, 16, 32));
+            }
+        }
+        // Blocks begin at the first row of the order.
+        let sample: Vec<SampleBlock> = blocks(&values, 32, 24)
+            .into_iter()
+            .map(|block| SampleBlock {
+                first: block.first + range.start,
+                ..block
+            })
+            .collect();
+        let trained = Small::train(&shape, &order, &sample).unwrap();
+        let codec = Small::open(&shape, &trained.params()).unwrap();
+        let mut bytes = Vec::new();
+        for block in &sample {
+            let count = block.values.len() / 32;
+            let mut payload = Vec::new();
+            trained
+                .encode(block.first, &block.values, &order, &mut payload)
+                .unwrap();
+            let mut found = vec![0; block.values.len()];
+            codec
+                .decode(block.first, count, &payload, &order, &mut found)
+                .unwrap();
+            assert_eq!(found, block.values);
+            let mut record = vec![0; 32];
+            for slot in 0..count {
+                codec
+                    .decode_slot(block.first, count, slot, &payload, &order, &mut record)
+                    .unwrap();
+                assert_eq!(record, block.values[slot * 32..][..32]);
+            }
+            bytes.extend(payload);
+        }
+        sizes.push(bytes.len());
+    }
+    assert!(sizes.is_sorted(), "{sizes:?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::layout::{
 use super::model::{Cell, Model, Set};
 use super::predict::{Sample, features, scale_features};
 use super::regression::{Normal, quantise};
-use super::{choose, first_place, keep_whole};
+use super::{choose, first_place, is_copy, keep_whole};
 use crate::Result;
 use crate::codec::rans::{Table, normalise};
 use crate::codec::{Plan, SampleBlock, Shape, Slot};
@@ -38,9 +38,11 @@ pub(super) fn train<T: Sample>(
     let width = shape.width();
     let (spread, total) = kind(shape, sample);
     let (anchoring, anchors) = anchors(width, plan, sample);
+    let ties = has_ties(width, plan, sample);
     let mut model = Model {
         spread,
         total,
+        ties,
         kinds: plan.kinds(),
         classes: plan.classes(),
         thresholds: Vec::new(),
@@ -51,7 +53,7 @@ pub(super) fn train<T: Sample>(
         set_of: vec![0; plan.classes() << (plan.kinds() + 1)],
         clusters: Vec::new(),
         contexts: Model::no_contexts(),
-        modes: Model::uniform_modes()?,
+        modes: Model::uniform_modes(ties)?,
     };
     choose_sets(&mut model, width, plan, sample);
     fill_cells(&mut model);
@@ -82,6 +84,16 @@ pub(super) fn train<T: Sample>(
 
 fn fill_cells(model: &mut Model) {
     model.cells = vec![Cell::default(); model.sets.len() * model.groups()];
+}
+
+/// Whether the numbering ties any records of the sample to those before.
+fn has_ties(width: usize, plan: &dyn Plan, sample: &[SampleBlock]) -> bool {
+    let mut slots = Vec::new();
+    sample.iter().any(|block| {
+        slots.resize(block.values.len() / width, Slot::default());
+        plan.describe(block.first, &mut slots);
+        slots.iter().any(|slot| slot.tied)
+    })
 }
 
 /// Whether records are distributions, and what their values sum to.
@@ -243,6 +255,9 @@ fn margins<T: Sample>(model: &mut Model, shape: &Shape, plan: &dyn Plan, sample:
         );
         for (slot, record) in block.values.chunks_exact(engine.width).enumerate() {
             let prepared = engine.locate(&records, slot);
+            if is_copy(choose(&engine, &mut records, &prepared, slot, record)) {
+                continue;
+            }
             let by = prepared.start.saturating_sub(first_place(record));
             early[prepared.set][by.min(31)] += 1;
             keep_whole(&engine, &mut records, slot, record);
@@ -289,6 +304,13 @@ impl<T: Sample> Trainer<'_, T> {
                 &mut records,
             );
             for (slot, record) in block.values.chunks_exact(engine.width).enumerate() {
+                if engine.model.ties {
+                    let prepared = engine.locate(&records, slot);
+                    if is_copy(choose(&engine, &mut records, &prepared, slot, record)) {
+                        number += 1;
+                        continue;
+                    }
+                }
                 let prepared = engine.prepare(&mut records, slot);
                 before(&engine, &mut records, &prepared, record, number);
                 let cell = &engine.model.cells[prepared.cell];
@@ -525,7 +547,7 @@ impl<T: Sample> Trainer<'_, T> {
 
     /// Tables of the modes.
     fn modes(&mut self) -> Result<()> {
-        let mut counts = [[1u64; MODES]; MODES];
+        let mut counts = [[1u64; MODES]; MODES + 1];
         let engine = Engine::<T>::new(Arc::new(self.model.clone()), self.shape);
         let mut records = Records::default();
         for block in self.sample {
@@ -538,14 +560,22 @@ impl<T: Sample> Trainer<'_, T> {
             let mut before = 0;
             for (slot, record) in block.values.chunks_exact(engine.width).enumerate() {
                 let prepared = engine.locate(&records, slot);
-                let mode = usize::from(choose(&engine, &records, &prepared, record));
+                let mode = choose(&engine, &mut records, &prepared, slot, record);
+                if !is_copy(mode) {
+                    keep_whole(&engine, &mut records, slot, record);
+                }
+                let mode = usize::from(mode);
+                if engine.tied(&records, slot) {
+                    counts[MODES][mode] += 1;
+                    continue;
+                }
                 counts[before][mode] += 1;
                 before = mode;
-                keep_whole(&engine, &mut records, slot, record);
             }
         }
         let tables = counts
             .iter()
+            .take(MODES + usize::from(self.model.ties))
             .map(|counts| Table::new(&normalise(counts), &[]));
         self.model.modes = tables.collect::<Result<_>>()?;
         Ok(())

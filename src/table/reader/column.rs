@@ -5,7 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::codec::{Access, Codec, ReadRecord};
 use crate::format::{BLOCK_CHECKSUM_BYTES, BlockIndex, Column};
+use crate::source::prefetch;
+use crate::table::order::ColumnOrder;
 use crate::{Error, Result};
+
+/// Bytes that come from memory together, and how many such parts of a block are
+/// asked for.
+const LINE: usize = 64;
+const BLOCK_LINES: usize = 4;
 
 /// One column of an open table.
 pub(super) struct ColumnReader {
@@ -33,9 +40,29 @@ pub(super) struct ColumnReader {
     pub(super) checked: Vec<AtomicU64>,
     pub(super) cache_id: u64,
     pub(super) grid: Grid,
+    pub(super) order: ColumnOrder,
 }
 
 impl ColumnReader {
+    /// Block and slot of the record of a number, if it is stored.
+    #[inline]
+    pub(super) fn place(&self, number: u64) -> Option<Place> {
+        self.grid.place(self.order.row_of(number))
+    }
+
+    /// Asks for the bytes of a block in memory, which is decoded from both of its ends.
+    #[inline]
+    pub(super) fn prefetch_block(&self, block: u64, bytes: &[u8]) {
+        let Some((offset, length)) = self.index.find(block) else {
+            return;
+        };
+        let offset = offset as usize;
+        for line in 0..BLOCK_LINES.min(length.div_ceil(LINE)) {
+            prefetch(bytes, offset.wrapping_add(line * LINE));
+        }
+        prefetch(bytes, offset.wrapping_add(length).wrapping_sub(1));
+    }
+
     /// Whether a block of a source in memory was found right before.
     #[inline(always)]
     pub(super) fn is_checked(&self, block: u64) -> bool {
@@ -57,7 +84,7 @@ impl ColumnReader {
     }
 }
 
-/// Block and slot of a number, with the divisions made ahead.
+/// Block and slot of a row, with the divisions made ahead.
 pub(super) struct Grid {
     pub(super) first: u64,
     pub(super) count: u64,
@@ -84,20 +111,20 @@ impl Grid {
 
     /// Records in a block.
     pub(super) fn count_of(&self, block: u64) -> usize {
-        let number = (self.cell + block) * self.size;
-        let place = self.place(number.max(self.first));
+        let row = (self.cell + block) * self.size;
+        let place = self.place(row.max(self.first));
         place.map_or(0, |place| place.count)
     }
 
-    /// Block, its first number, and how many records it has.
+    /// Block, its first row, and how many records it has.
     #[inline(always)]
-    pub(super) fn place(&self, number: u64) -> Option<Place> {
-        if number.wrapping_sub(self.first) >= self.count {
+    pub(super) fn place(&self, row: u64) -> Option<Place> {
+        if row.wrapping_sub(self.first) >= self.count {
             return None;
         }
         let cell = match self.shift {
-            Some(shift) => number >> shift,
-            None => number / self.size,
+            Some(shift) => row >> shift,
+            None => row / self.size,
         };
         let start = (cell * self.size).max(self.first);
         let end = (cell * self.size + self.size).min(self.first + self.count);
@@ -105,7 +132,7 @@ impl Grid {
             block: cell - self.cell,
             first: start,
             count: (end - start) as usize,
-            slot: (number - start) as usize,
+            slot: (row - start) as usize,
         })
     }
 }

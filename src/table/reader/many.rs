@@ -34,7 +34,14 @@ impl Reader {
         order.sort_unstable_by_key(|&i| numbers[i]);
         let mut at = 0;
         for column in &self.columns {
-            self.get_batch_sorted(column, at, numbers, &order, out)?;
+            if column.order.is_own() {
+                let rows: Vec<u64> = numbers.iter().map(|&n| column.order.row_of(n)).collect();
+                let mut order = order.clone();
+                order.sort_unstable_by_key(|&i| rows[i]);
+                self.get_batch_sorted(column, at, &rows, &order, out)?;
+            } else {
+                self.get_batch_sorted(column, at, numbers, &order, out)?;
+            }
             at += column.width;
         }
         Ok(())
@@ -63,16 +70,16 @@ impl Reader {
         Ok(())
     }
 
-    /// One column of many records, `order` being that of their numbers.
+    /// One column of many records, `order` being that of their rows.
     fn get_batch_sorted(
         &self,
         column: &ColumnReader,
         at: usize,
-        numbers: &[u64],
+        rows: &[u64],
         order: &[usize],
         out: &mut [u32],
     ) -> Result<()> {
-        let place = |i: usize| column.grid.place(numbers[i]);
+        let place = |i: usize| column.grid.place(rows[i]);
         let same_block = |a: &usize, b: &usize| match (place(*a), place(*b)) {
             (Some(a), Some(b)) => a.block == b.block,
             (a, b) => a.is_none() == b.is_none(),
@@ -175,8 +182,12 @@ impl Records for Reader {
         self.check_number(first)?;
         self.check_number(first.saturating_add(count - 1))?;
         let mut at = 0;
-        for column in &self.columns {
-            self.read_column(column, first, at, out)?;
+        for (column, window) in self.columns.iter().zip(&self.windows) {
+            if column.order.is_own() {
+                self.read_own(column, window, first, at, out)?;
+            } else {
+                self.read_column(column, first, at, out)?;
+            }
             at += column.width;
         }
         Ok(())

@@ -1,9 +1,11 @@
 //! Reading a table at random.
 
+mod cached;
 mod column;
 mod direct;
 mod many;
 mod open;
+mod window;
 
 pub use many::{Chunk, Chunks};
 pub use open::OpenOptions;
@@ -13,18 +15,14 @@ use std::sync::Arc;
 
 use column::{ColumnReader, Place, check_block, locate};
 use direct::Located;
+use window::Window;
 
 use super::CacheStatistics;
-use super::cache::{BlockCache, Key};
-use crate::codec::Access;
+use super::cache::BlockCache;
 use crate::format::{BLOCK_CHECKSUM_BYTES, Footer, Header, Schema};
 use crate::numbering::Numbering;
 use crate::source::Source;
 use crate::{Error, Result};
-
-/// Zero bytes behind a block in the cache, so that its last records are read as
-/// quickly as the others.
-const KEPT_PADDING: usize = 32;
 
 /// An open table: look-ups from any number of threads.
 pub struct Reader {
@@ -38,6 +36,8 @@ pub struct Reader {
     /// The first of the columns' numbers in the cache.
     cache_id: u64,
     width: usize,
+    /// For columns in an order of their own, records that lie ahead of sequential readers.
+    windows: Vec<Window>,
     /// Whether [`Reader::record_direct`] serves this table.
     direct: bool,
 }
@@ -157,40 +157,6 @@ impl Reader {
         self.get(numbers[1], two)
     }
 
-    /// Two records whose blocks are all in the cache; `false` when they are not.
-    /// Both locks are held at once, so that nothing waits for the other record.
-    fn get_two_cached(&self, numbers: [u64; 2], out: [&mut [u32]; 2]) -> bool {
-        if self.cache.is_off() || numbers.iter().any(|&n| n >= self.schema.positions) {
-            return false;
-        }
-        let shards = numbers.map(|number| self.cache.shard_of(self.cache_id, number));
-        let mut guards = self.cache.lock_two(shards);
-        for ((number, shard), out) in numbers.into_iter().zip(shards).zip(out) {
-            let mut rest = out;
-            for column in &self.columns {
-                let (out, tail) = rest.split_at_mut(column.width);
-                rest = tail;
-                let Some(place) = column.grid.place(number) else {
-                    out.copy_from_slice(&column.column.elsewhere);
-                    continue;
-                };
-                if self.cache.shard_of(self.cache_id, place.first) != shard {
-                    return false;
-                }
-                let key = Key {
-                    column: column.cache_id,
-                    block: place.block,
-                };
-                let read = |kept: &[u8]| self.read_kept(column, place, kept, out);
-                let hit = guards.of(shard).get(key, read);
-                if hit.is_none_or(|done| done.is_err()) {
-                    return false;
-                }
-            }
-        }
-        true
-    }
-
     /// Looks up one column's record of `number`; `column` is its place in
     /// [`Schema::columns`], `out` as long as its width. Errors: as [`Reader::get`].
     #[inline]
@@ -210,7 +176,7 @@ impl Reader {
     pub fn prefetch(&self, column: usize, number: u64) {
         if let Some(column) = self.columns.get(column)
             && let Some(bytes) = self.source.bytes()
-            && let Some(located) = Located::new(column, number)
+            && let Some(located) = Located::new(column, column.order.row_of(number))
         {
             located.prefetch(column, bytes);
         }
@@ -276,126 +242,6 @@ impl Reader {
         self.get_from_blocks(std::slice::from_ref(column), number, out)
     }
 
-    /// Records of `columns`, one after the other in `out`, by way of their blocks.
-    #[inline(never)]
-    fn get_from_blocks(
-        &self,
-        columns: &[ColumnReader],
-        number: u64,
-        out: &mut [u32],
-    ) -> Result<()> {
-        self.get_cached(columns, number, out)
-            .map_err(|e| name_file(e, &*self.source))
-    }
-
-    /// One record past the cache: no more is decoded than needed.
-    fn uncached(&self, column: &ColumnReader, place: Place, out: &mut [u32]) -> Result<()> {
-        self.with_payload(column, place, |payload| {
-            let plan = &*self.numbering;
-            column
-                .codec
-                .decode_slot(place.first, place.count, place.slot, payload, plan, out)
-        })
-    }
-
-    /// As [`Reader::get_from_blocks`], from the cache, into which blocks are brought
-    /// if needed. Neighbouring blocks are found under one lock.
-    fn get_cached(&self, columns: &[ColumnReader], number: u64, out: &mut [u32]) -> Result<()> {
-        let mut locked = None;
-        let mut rest = out;
-        for column in columns {
-            let (out, tail) = rest.split_at_mut(column.width);
-            rest = tail;
-            let Some(place) = column.grid.place(number) else {
-                out.copy_from_slice(&column.column.elsewhere);
-                continue;
-            };
-            if column.in_memory || self.cache.is_off() {
-                self.uncached(column, place, out)?;
-                continue;
-            }
-            let key = Key {
-                column: column.cache_id,
-                block: place.block,
-            };
-            let shard = self.cache.shard_of(self.cache_id, place.first);
-            let mut guard = match locked.take() {
-                Some((held, guard)) if held == shard => guard,
-                other => {
-                    drop(other);
-                    self.cache.lock(shard)
-                }
-            };
-            let hit = guard.get(key, |kept| self.read_kept(column, place, kept, out));
-            match hit {
-                Some(done) => done?,
-                None => {
-                    // Others need not wait for the reading of a block.
-                    drop(guard);
-                    let kept = self.load(column, place, out)?;
-                    guard = self.cache.lock(shard);
-                    guard.insert(key, kept);
-                }
-            }
-            locked = Some((shard, guard));
-        }
-        Ok(())
-    }
-
-    /// One record of a block in the cache.
-    #[inline]
-    fn read_kept(
-        &self,
-        column: &ColumnReader,
-        place: Place,
-        kept: &[u8],
-        out: &mut [u32],
-    ) -> Result<()> {
-        if column
-            .read_kept
-            .is_some_and(|read| read(kept, place.slot, out))
-        {
-            return Ok(());
-        }
-        let block = &kept[..kept.len() - KEPT_PADDING];
-        let plan = &*self.numbering;
-        column
-            .kept
-            .decode_slot(place.first, place.count, place.slot, block, plan, out)
-    }
-
-    /// Reads a block, answers from it, and gives what the cache is to keep.
-    #[cold]
-    fn load(&self, column: &ColumnReader, place: Place, out: &mut [u32]) -> Result<Box<[u8]>> {
-        let plan = &*self.numbering;
-        let mut kept = self.with_payload(column, place, |payload| match column.access {
-            Access::Slot => {
-                column.codec.check(place.count, payload)?;
-                column.codec.decode_slot(
-                    place.first,
-                    place.count,
-                    place.slot,
-                    payload,
-                    plan,
-                    out,
-                )?;
-                Ok(payload.to_vec())
-            }
-            Access::Block => {
-                let mut values = vec![0; place.count * column.width];
-                column
-                    .codec
-                    .decode(place.first, place.count, payload, plan, &mut values)?;
-                out.copy_from_slice(&values[place.slot * column.width..][..column.width]);
-                let mut bytes = Vec::new();
-                column.kept.encode(place.first, &values, plan, &mut bytes)?;
-                Ok(bytes)
-            }
-        })?;
-        kept.resize(kept.len() + KEPT_PADDING, 0);
-        Ok(kept.into())
-    }
-
     /// Hands a block's checked payload to `f`.
     fn with_payload<T>(
         &self,
@@ -421,7 +267,7 @@ impl Reader {
         self.with_payload(column, place, |payload| {
             column
                 .codec
-                .decode(place.first, place.count, payload, &*self.numbering, out)
+                .decode(place.first, place.count, payload, column.order.plan(), out)
         })
         .map_err(|e| name_file(e, &*self.source))
     }

@@ -6,12 +6,14 @@ use std::sync::atomic::AtomicU64;
 
 use super::column::{ColumnReader, Grid};
 use super::direct::DIRECT_COLUMNS;
+use super::window::Window;
 use super::{Reader, name_file};
 use crate::codec::{self, Access, Shape};
 use crate::format::{BlockIndex, Column, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Schema};
 use crate::numbering;
 use crate::source::{FileSource, MapSource, Source};
 use crate::table::cache::BlockCache;
+use crate::table::order::ColumnOrder;
 use crate::{Error, Limits, Result};
 
 /// Bytes read at the front at once: header and most schemas.
@@ -171,6 +173,7 @@ impl Reader {
             } else {
                 0
             };
+            let order = ColumnOrder::open(column, &numbering)?;
             let kept = match codec.access() {
                 Access::Slot => Arc::clone(&codec),
                 Access::Block => codec::for_memory(&shape),
@@ -181,7 +184,8 @@ impl Reader {
                 kept,
                 access: codec.access(),
                 in_memory: in_memory && codec.access() == Access::Slot,
-                read: codec.reader(),
+                // Look-ups of that kind know nothing of orders.
+                read: codec.reader().filter(|_| !order.is_own()),
                 head_bytes: codec.head_bytes(),
                 codec,
                 checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
@@ -189,6 +193,7 @@ impl Reader {
                 index,
                 cache_id: cache_id + i as u64,
                 grid: Grid::new(column),
+                order,
                 column: column.clone(),
             });
         }
@@ -197,6 +202,7 @@ impl Reader {
             && columns.len() <= DIRECT_COLUMNS
             && columns.iter().all(|c| c.read.is_some());
         Ok(Reader {
+            windows: columns.iter().map(|_| Window::default()).collect(),
             direct,
             source: Arc::clone(source),
             header,
