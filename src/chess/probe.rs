@@ -272,7 +272,7 @@ impl Table {
         let codings = fields.map(Coding::of_field).collect::<Result<Vec<_>>>()?;
         if codings.len() != numbers.sides().list().len() {
             return Err(Error::corrupt(
-                "chess-field",
+                "K-3",
                 format!(
                     "{} fields, one for each side to move expected",
                     codings.len()
@@ -341,7 +341,7 @@ impl Table {
         let placement = position.placement(self.men());
         let missing = || {
             Error::corrupt(
-                "chess-record",
+                "K-5",
                 format!("no value for the legal position {position}"),
             )
         };
@@ -417,7 +417,7 @@ impl Probe {
         let table = Table::new(reader).map_err(|e| e.in_file(&path))?;
         if table.material()? != ending {
             return Err(Error::corrupt(
-                "chess-name",
+                "K-4",
                 format!(
                     "the table is of {}, by its name of {ending}",
                     table.material()?

@@ -87,7 +87,7 @@ impl Coding {
                 Ok(Coding { losses, wins })
             }
             _ => Err(Error::corrupt(
-                "chess-field",
+                "K-3",
                 format!("field `{}` states no distance to mate", field.name),
             )),
         }

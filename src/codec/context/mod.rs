@@ -113,7 +113,7 @@ fn check(shape: &Shape) -> Result<()> {
 /// A file that asks for what the codec cannot do is at fault itself.
 fn blame_file(error: Error) -> Error {
     match error {
-        Error::Invalid { message } => Error::corrupt("C-context-1", message),
+        Error::Invalid { message } => Error::corrupt("C-1", message),
         other => other,
     }
 }
@@ -372,3 +372,6 @@ impl<'a> Walk<'a> {
         &self.take.values
     }
 }
+
+#[cfg(test)]
+mod tests;

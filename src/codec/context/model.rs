@@ -293,10 +293,7 @@ impl Model {
 }
 
 pub(super) fn broken(what: &str) -> Error {
-    Error::corrupt(
-        "C-context-1",
-        format!("the model of codec `context`: {what}"),
-    )
+    Error::corrupt("C-1", format!("the model of codec `context`: {what}"))
 }
 
 fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Result<&'a [u8]> {
