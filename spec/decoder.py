@@ -993,7 +993,10 @@ class ContextModel:
         self.distributions = []
         for _ in range(distributions):
             pairs = [(cursor.number(1), cursor.number(2)) for _ in range(cursor.number(1))]
+            need("C-1", sum(n for _, n in pairs) == 4096, "frequencies have another sum than 4096")
             self.distributions.append(pairs)
+        ranges = [(self.near, 96), (self.far, 32), (self.joint, distributions)]
+        need("C-1", all(c < n for classes, n in ranges for c in classes), "a class is out of range")
 
 
 class RangeDecoder:
@@ -1051,12 +1054,15 @@ def both(s):
 def decode_context(column, payload, count, first, table):
     import zstandard
 
-    need("C-context-1", table.numbering == "kings", "codec 'context' is for numbering 'kings'")
+    need("C-1", table.numbering == "kings", "codec 'context' is for numbering 'kings'")
     numbering = table.numbering_of_kings
     if not hasattr(column, "context_models"):
         packed = column.codec_parameters.get("model", b"")
-        model = zstandard.ZstdDecompressor().decompress(packed, max_output_size=4 << 20)
-        cursor = Cursor(model, "C-context-1")
+        try:
+            model = zstandard.ZstdDecompressor().decompress(packed, max_output_size=4 << 20)
+        except zstandard.ZstdError as error:
+            raise Corrupt("C-1", f"the model: {error}")
+        cursor = Cursor(model, "C-1")
         column.context_models = [ContextModel(cursor) for _ in range(column.width)]
         cursor.end()
     models = column.context_models

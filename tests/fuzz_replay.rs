@@ -47,7 +47,7 @@ fn no_seed_is_a_finding() {
 #[ignore = "writes to fuzz/seeds"]
 fn make_payloads() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/codec_decode");
-    for (i, name) in endtable::codec::NAMES.iter().enumerate() {
+    for (i, name) in targets::codecs().iter().enumerate() {
         for shape in 0..7 {
             fs::write(
                 folder.join(format!("{name}-{shape}")),

@@ -5,6 +5,8 @@
 //! only when the library is wrong.
 #![allow(dead_code)] // Each fuzz target calls one of them.
 
+pub(crate) mod probe;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
@@ -28,13 +30,19 @@ use endtable::{Error, Limits, Properties, Result, Value};
 pub(crate) type Target = (&'static str, fn(&[u8]));
 
 /// Every target by name.
-pub(crate) const TARGETS: [Target; 5] = [
+pub(crate) const TARGETS: [Target; 6] = [
     ("open_and_read", open_and_read),
     ("codec_decode", codec_decode),
     ("gnubg_import", gnubg_import),
     ("round_trip", round_trip),
     ("notation", notation),
+    ("probe", probe::probe),
 ];
+
+/// The names of all codecs.
+pub(crate) fn codecs() -> Vec<&'static str> {
+    codec::NAMES.into_iter().chain([codec::CONTEXT]).collect()
+}
 
 /// Bytes as a table: opened, looked up and verified as they are, and again
 /// with all checksums made right, so that what lies behind them is reached.
@@ -170,12 +178,6 @@ fn mix(n: u64) -> u32 {
     (x >> 32) as u32
 }
 
-/// Codecs for any numbering: all but `context`.
-fn general() -> Vec<&'static str> {
-    let names = codec::NAMES.into_iter();
-    names.filter(|name| *name != "context").collect()
-}
-
 /// Shapes of columns, each with the numbering of its table.
 fn shapes() -> &'static [(Shape, Arc<dyn Numbering>)] {
     static SHAPES: OnceLock<Vec<(Shape, Arc<dyn Numbering>)>> = OnceLock::new();
@@ -248,7 +250,7 @@ fn trained(name: usize, at: usize) -> Trained {
             .map(|b| sample(shape, &**numbering, b * size))
             .collect();
         let options = Properties::new().with("dictionary_bytes", 256);
-        let name = codec::NAMES[name];
+        let name = codecs()[name];
         let encoder = codec::build(name, shape, &options, &**numbering, &blocks).unwrap();
         let decoder = codec::open(name, encoder.version(), &encoder.params(), shape).unwrap();
         Trained { encoder, decoder }
@@ -259,10 +261,10 @@ fn trained(name: usize, at: usize) -> Trained {
 /// The codec and the shape that the first two bytes mean; `context` has the
 /// one numbering that has rows.
 fn chosen(name: u8, shape: u8) -> (usize, usize) {
-    let name = usize::from(name) % codec::NAMES.len();
+    let name = usize::from(name) % codecs().len();
     let last = shapes().len() - 1;
-    match codec::NAMES[name] {
-        "context" => (name, last),
+    match codecs()[name] {
+        codec::CONTEXT => (name, last),
         _ => (name, usize::from(shape) % (last + 1)),
     }
 }
@@ -312,7 +314,7 @@ pub(crate) fn codec_decode(data: &[u8]) {
             }
             damaged.set(key, value);
         }
-        match codec::open(codec::NAMES[name], codec.version(), &damaged, shape) {
+        match codec::open(codecs()[name], codec.version(), &damaged, shape) {
             Ok(opened) => codec = opened,
             Err(_) => return,
         }
@@ -342,7 +344,7 @@ pub(crate) fn codec_decode(data: &[u8]) {
     records.chunks(width).for_each(in_range);
     // What was decoded can be encoded, and comes back; `context` takes what it
     // was trained for only.
-    if damage == 0 && codec::NAMES[name] != "context" {
+    if damage == 0 && codecs()[name] != codec::CONTEXT {
         let mut again = Vec::new();
         encoder.encode(first, &records, plan, &mut again).unwrap();
         let mut back = vec![0; records.len()];
@@ -469,7 +471,7 @@ fn describe(input: &mut Input<'_>) -> (Schema, Vec<u32>) {
     let (id, positions) = numbering_of(input);
     let mut columns = Vec::new();
     for c in 0..input.range(1, 3) {
-        let codec = general()[usize::from(input.byte()) % general().len()];
+        let codec = codec::NAMES[usize::from(input.byte()) % codec::NAMES.len()];
         let block_positions = match input.byte() {
             b if b < 200 => 1 << (b % 7),
             b => u32::from(b) % 50 + 1,

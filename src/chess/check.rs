@@ -69,7 +69,7 @@ fn follows(
     number: u64,
     side: Side,
 ) -> Result<bool> {
-    let wrong = |message: String| Err(Error::corrupt("chess-value", message));
+    let wrong = |message: String| Err(Error::corrupt("K-6", message));
     let Some(position) = position else {
         return match score {
             Score::ILLEGAL => Ok(false),

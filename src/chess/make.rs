@@ -12,6 +12,10 @@ use crate::numbering::kings::Sides;
 use crate::table::{OpenOptions, Summary, WriteOptions, write};
 use crate::{Error, Result};
 
+/// Numbers in a block where one side is kept: eight rows, of one rank of the
+/// man before the last.
+const ONE_SIDE_BLOCK: u32 = 512;
+
 /// The sides to move that tables hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keep {
@@ -221,12 +225,10 @@ fn store(
     options: &MakeOptions,
     tell: &dyn Fn(Step<'_>) -> Result<()>,
 ) -> Result<Summary> {
-    let usual = crate::codec::default_block_positions(&options.codec);
-    // With one value a record twice as many records take as long to decode.
-    let usual = if options.keep == Keep::Both {
-        usual
-    } else {
-        2 * usual
+    let usual = match (options.keep, options.codec.as_str()) {
+        // With one value a record more records take as long to decode.
+        (Keep::Smaller, crate::codec::CONTEXT) => ONE_SIDE_BLOCK,
+        (_, codec) => crate::codec::default_block_positions(codec),
     };
     let block = options.block_positions.unwrap_or(usual);
     // The caller may stop the work between blocks, too.

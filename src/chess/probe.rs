@@ -1,5 +1,6 @@
 //! Looking positions up in a folder of tables.
 
+use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +9,8 @@ use lru::LruCache;
 use super::error::ProbeError;
 use super::position::{Move, Position};
 use super::store::Coding;
-use super::{Material, Score, Side};
+use super::{Kind, Material, Score, Side};
+use crate::numbering::kings::board::squares;
 use crate::numbering::kings::{Kings, Placement, Sides, Tight};
 use crate::table::{BlockCache, OpenOptions, Reader};
 use crate::{Error, Limits, Result};
@@ -18,12 +20,86 @@ const OPEN_TABLES: usize = 128;
 /// Budget of the cache of blocks in bytes unless the caller says otherwise.
 const CACHE_BYTES: usize = 64 << 20;
 
+/// Open tables by [`Signature`].
+type Tables = LruCache<u64, Arc<Table>, BuildHasherDefault<Spread>>;
+
+/// Spreads numbers of few bits over a hash table.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+    fn write_u64(&mut self, n: u64) {
+        let mixed = (self.0 ^ n ^ n >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 32;
+    }
+}
+
+/// How many men of each kind the sides have, as a number for each side that is
+/// the greater the more men, and of as many the stronger ones, it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Signature {
+    white: u32,
+    black: u32,
+}
+
+impl Signature {
+    fn of(count: impl Fn(Side, Kind) -> u32) -> Self {
+        let side = |side| {
+            let (mut men, mut kinds) = (0, 0);
+            for kind in Kind::MEN {
+                let n = count(side, kind);
+                men += n;
+                kinds = kinds << 3 | n;
+            }
+            men << 15 | kinds
+        };
+        Signature {
+            white: side(Side::White),
+            black: side(Side::Black),
+        }
+    }
+
+    fn of_position(position: &Position) -> Self {
+        Self::of(|side, kind| {
+            // There are few, so that this takes less than counting bits.
+            squares(position.men(side, kind)).count() as u32
+        })
+    }
+
+    fn of_material(material: &Material) -> Self {
+        Self::of(|side, kind| material.side(side).iter().filter(|&&k| k == kind).count() as u32)
+    }
+
+    /// Whether the table of these men has the colours exchanged; as
+    /// [`Material::canonical`].
+    fn is_swapped(self) -> bool {
+        self.black > self.white
+    }
+
+    fn is_symmetric(self) -> bool {
+        self.black == self.white
+    }
+
+    /// Names the table: the same with the colours exchanged.
+    fn key(self) -> u64 {
+        u64::from(self.white.max(self.black)) << 32 | u64::from(self.white.min(self.black))
+    }
+}
+
 /// A folder of chess tables, `KQvKR.etb` and so on. Tables are opened when they
 /// are first needed, at most so many at a time, and share one cache of blocks.
 /// Usable from many threads.
 pub struct Probe {
     folder: PathBuf,
-    tables: Mutex<LruCache<Material, Arc<Table>>>,
+    tables: Mutex<Tables>,
     cache: Arc<BlockCache>,
     limits: Limits,
     mapped: bool,
@@ -108,7 +184,7 @@ impl ProbeOptions {
             std::num::NonZeroUsize::new(self.open_tables).unwrap_or(std::num::NonZeroUsize::MIN);
         Probe {
             folder: folder.to_owned(),
-            tables: Mutex::new(LruCache::new(open)),
+            tables: Mutex::new(LruCache::with_hasher(open, BuildHasherDefault::default())),
             cache: self
                 .cache
                 .unwrap_or_else(|| Arc::new(BlockCache::new(CACHE_BYTES))),
@@ -196,7 +272,7 @@ impl Table {
         let codings = fields.map(Coding::of_field).collect::<Result<Vec<_>>>()?;
         if codings.len() != numbers.sides().list().len() {
             return Err(Error::corrupt(
-                "chess-field",
+                "K-3",
                 format!(
                     "{} fields, one for each side to move expected",
                     codings.len()
@@ -263,17 +339,10 @@ impl Table {
             return Ok(None);
         };
         let placement = position.placement(self.men());
-        let mut record = [0; 2];
-        let record = record.get_mut(..self.codings.len()).unwrap_or_default();
-        let missing = || {
-            Error::corrupt(
-                "chess-record",
-                format!("no value for the legal position {position}"),
-            )
-        };
+        let missing =
+            || Error::corrupt("K-5", format!("no value for the legal position {position}"));
         let number = self.numbers.number(&placement).ok_or_else(missing)?;
-        self.reader.get(number, record)?;
-        let raw = record.get(value).copied().unwrap_or(0);
+        let raw = self.reader.get_value(number, value)?;
         let score = self
             .codings
             .get(value)
@@ -303,11 +372,25 @@ impl Probe {
     /// [`ProbeError::MissingTable`], or [`ProbeError::Table`] when the file cannot
     /// be opened.
     pub fn table(&self, material: &Material) -> Result<Arc<Table>, ProbeError> {
-        let ending = material.canonical().0;
+        self.table_of(Signature::of_material(material), || Ok(material.clone()))
+    }
+
+    /// The table of these men, which `material` names when it has to be opened.
+    fn table_of(
+        &self,
+        men: Signature,
+        material: impl FnOnce() -> Result<Material>,
+    ) -> Result<Arc<Table>, ProbeError> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(table) = tables.get(&ending) {
+        if let Some(table) = tables.get(&men.key()) {
             return Ok(Arc::clone(table));
         }
+        let table = Arc::new(self.open_table(material()?.canonical().0)?);
+        tables.put(men.key(), Arc::clone(&table));
+        Ok(table)
+    }
+
+    fn open_table(&self, ending: Material) -> Result<Table, ProbeError> {
         let path = self.folder.join(format!("{ending}.etb"));
         if !path.exists() {
             return Err(ProbeError::MissingTable {
@@ -327,10 +410,10 @@ impl Probe {
         } else {
             options.open(&path)?
         };
-        let table = Arc::new(Table::new(reader).map_err(|e| e.in_file(&path))?);
+        let table = Table::new(reader).map_err(|e| e.in_file(&path))?;
         if table.material()? != ending {
             return Err(Error::corrupt(
-                "chess-name",
+                "K-4",
                 format!(
                     "the table is of {}, by its name of {ending}",
                     table.material()?
@@ -339,7 +422,6 @@ impl Probe {
             .in_file(&path)
             .into());
         }
-        tables.put(ending, Arc::clone(&table));
         Ok(table)
     }
 
@@ -408,15 +490,14 @@ impl Probe {
         if men == 2 {
             return Ok(Some(Score::DRAW));
         }
-        let material = position.material()?;
-        let (ending, swapped) = material.canonical();
-        let table = self.table(&ending)?;
-        let mut seen = if swapped {
+        let signature = Signature::of_position(position);
+        let table = self.table_of(signature, || position.material())?;
+        let mut seen = if signature.is_swapped() {
             position.swapped()
         } else {
             *position
         };
-        if ending.is_symmetric() && table.coding(seen.mover).is_none() {
+        if signature.is_symmetric() && table.coding(seen.mover).is_none() {
             seen = seen.swapped();
         }
         Ok(table.score(&seen)?)

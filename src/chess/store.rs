@@ -87,7 +87,7 @@ impl Coding {
                 Ok(Coding { losses, wins })
             }
             _ => Err(Error::corrupt(
-                "chess-field",
+                "K-3",
                 format!("field `{}` states no distance to mate", field.name),
             )),
         }
@@ -117,16 +117,18 @@ impl<'a> Ending<'a> {
     }
 
     /// The schema of the table: numbering `kings`, one column, a value for each
-    /// side to move, coded by `codec` in blocks of `block_positions`, or a quarter
-    /// fewer where the last man is a pawn and a row has 48 numbers instead of 64.
+    /// side to move, coded by `codec` in blocks of `block_positions`; where that
+    /// is a number of rows of 64, but a row has 48 as the last man is a pawn,
+    /// in blocks of as many rows.
     pub fn schema(&self, codec: &str, block_positions: u32) -> Schema {
         let sides = self.kings.sides().list();
         let complete =
             Records::len(self) * sides.len() as u64 <= crate::codec::sample_values(codec) as u64;
         let row = self.kings.slots().len() as u32;
-        let block_positions = match block_positions % 64 {
-            0 => block_positions / 64 * row,
-            _ => block_positions,
+        let block_positions = match block_positions {
+            n if n.is_multiple_of(row) => n,
+            n if n.is_multiple_of(64) => n / 64 * row,
+            n => n,
         };
         let mut wishes = Properties::new().with("complete", u64::from(complete));
         let keys = [("most0", "landmark0"), ("most1", "landmark1")];

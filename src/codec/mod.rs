@@ -210,6 +210,23 @@ pub trait Codec: Send + Sync {
         out.copy_from_slice(records.get(slot * out.len()..).unwrap_or_default());
         Ok(())
     }
+
+    /// Decodes value `value` of the record in `slot` into its place in `out` (one
+    /// record); the other places are undefined afterwards. For codecs that
+    /// decode in order and can stop there.
+    #[allow(clippy::too_many_arguments)]
+    fn decode_value(
+        &self,
+        first: u64,
+        count: usize,
+        slot: usize,
+        _value: usize,
+        bytes: &[u8],
+        plan: &dyn Plan,
+        out: &mut [u32],
+    ) -> Result<()> {
+        self.decode_slot(first, count, slot, bytes, plan, out)
+    }
 }
 
 /// A block to learn from, before anything is encoded.
@@ -243,7 +260,8 @@ pub fn default_block_positions(name: &str) -> u32 {
     match name {
         packed::NAME => 32,
         small::NAME => 10,
-        context::NAME => 256,
+        // Three rows of 64 or four of 48.
+        context::NAME => 192,
         _ => 64,
     }
 }

@@ -53,6 +53,52 @@ fn packed(first: u16, widths: &[u8], bases: &[u16], data: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Parameters of numbering `kings`.
+fn kings(men: &str, segments: u64) -> Vec<u8> {
+    let mut out = properties(&[("segments", segments), ("sides", 3)]);
+    out[0] += 1;
+    out.extend(name(b"men"));
+    out.extend([2, men.len() as u8, 0, 0, 0]);
+    out.extend(men.as_bytes());
+    out
+}
+
+/// The good table of king and queen against king with a model of zeros, which
+/// has no distribution.
+fn without_distributions() -> Vec<u8> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/spec/vectors/good/chess-KQvK.etb"
+    );
+    let mut bytes = std::fs::read(path).unwrap();
+    let frame = bytes
+        .windows(4)
+        .position(|w| w == [0x28, 0xb5, 0x2f, 0xfd])
+        .unwrap();
+    let length = u32::from_le_bytes(bytes[frame - 4..frame].try_into().unwrap()) as usize;
+    // A frame of one raw block: magic, flags, content size less 256, block header.
+    let size = (length - 10) as u32;
+    let model = &mut bytes[frame..frame + length];
+    model.fill(0);
+    model[..5].copy_from_slice(&[0x28, 0xb5, 0x2f, 0xfd, 0x60]);
+    model[5..7].copy_from_slice(&(size as u16 - 256).to_le_bytes());
+    model[7..10].copy_from_slice(&(size << 3 | 1).to_le_bytes()[..3]);
+    seal_footer(&mut bytes);
+    bytes
+}
+
+/// The footer's checksum, after a change in the schema.
+fn seal_footer(bytes: &mut [u8]) {
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let (tail, index) = (bytes.len() - 48, number(bytes.len() - 40));
+    let schema = u32::from_le_bytes(bytes[24..28].try_into().unwrap()) as usize;
+    let mut crc = crc32fast::Hasher::new();
+    for part in [&bytes[..32 + schema], &bytes[index..tail + 32]] {
+        crc.update(part);
+    }
+    bytes[tail + 32..tail + 36].copy_from_slice(&crc.finalize().to_le_bytes());
+}
+
 /// What the library may not find by looking records up.
 pub(crate) const VERIFY_ONLY: [&str; 2] = ["B-7", "F-7"];
 
@@ -227,6 +273,14 @@ fn schema() -> Vec<(&'static str, Vec<u8>)> {
             parts(|p| p.numbering.2 = properties(&[])),
         ),
         (
+            "N-2-chess-men",
+            parts(|p| p.numbering = ("kings", 1, kings("QX", 462))),
+        ),
+        (
+            "N-2-chess-segments",
+            parts(|p| p.numbering = ("kings", 1, kings("P", 462))),
+        ),
+        (
             "N-2-points",
             parts(|p| {
                 let params = properties(&[("points", 26), ("chequers", 1)]);
@@ -320,6 +374,7 @@ fn blocks() -> Vec<(&'static str, Vec<u8>)> {
             parts(|p| p.columns[0].fields[1].maximum = 100),
         ),
         ("B-8-long", stored(block(&[0; 1300]))),
+        ("C-1-model", without_distributions()),
         ("P-1-short", coded("packed", &[0, 0, 1])),
         (
             "P-1-short-table",

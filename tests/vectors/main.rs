@@ -173,7 +173,9 @@ fn every_rule_has_a_bad_table() {
     assert!(rules.len() > 40, "{rules:?}");
     let tables = tables("bad");
     let have: BTreeSet<&str> = tables.iter().map(|path| rule(stem(path))).collect();
-    let have: BTreeSet<&str> = have.into_iter().filter(|r| *r != "unsupported").collect();
+    // C-1 is a rule of kings.md.
+    let others = ["unsupported", "C-1"];
+    let have: BTreeSet<&str> = have.into_iter().filter(|r| !others.contains(r)).collect();
     assert_eq!(rules, have);
 }
 

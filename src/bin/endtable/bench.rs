@@ -12,6 +12,7 @@ use endtable::table::{BlockCache, OpenOptions, Reader, Records};
 use endtable::{Error, Result};
 use serde_json::{Map, json};
 
+use crate::bench_chess;
 use crate::common::{Outcome, Ran, bytes_of, grouped, map, print_json};
 
 /// Positions of a page, the unit in which skewed look-ups are drawn.
@@ -32,10 +33,12 @@ const TIMED: usize = 100_000;
 /// Measure look-ups: uniform random, cached, skewed, sequential
 ///
 /// One thread, unless --threads says more; the file should be in the page cache, which a first
-/// run sees to. A gnubg database is read record by record, as gnubg itself does.
+/// run sees to. A gnubg database is read record by record, as gnubg itself does. Of a folder
+/// with chess tables random legal positions are probed, those with the most men that it has
+/// tables for.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Tables or gnubg databases; the first is what the others are compared with
+    /// Tables, gnubg databases, or folders of chess tables; the first is what the others are compared with
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Random look-ups of each kind
@@ -61,6 +64,14 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Ran {
     let mut reports = Vec::new();
     for path in &arguments.files {
+        if path.is_dir() {
+            let report = bench_chess::measure(path, arguments.lookups)?;
+            if !arguments.json {
+                bench_chess::print(path, &report)?;
+            }
+            reports.push(report);
+            continue;
+        }
         let report = measure(arguments, path)?;
         if !arguments.json {
             print(path, &report, reports.first())?;
@@ -77,7 +88,27 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
     Ok(Outcome::Done)
 }
 
-type Report = Map<String, serde_json::Value>;
+pub(crate) type Report = Map<String, serde_json::Value>;
+
+/// Adds a number, rounded to a tenth.
+pub(crate) fn put(report: &mut Report, key: &str, value: f64) {
+    report.insert(key.to_owned(), json!((value * 10.0).round() / 10.0));
+}
+
+/// Adds mean, median and 99th percentile of times that are in order.
+pub(crate) fn put_times(report: &mut Report, name: &str, times: Vec<f64>) {
+    let mean = times.iter().sum::<f64>() / times.len() as f64;
+    put(report, &format!("{name}_mean_ns"), mean);
+    put(report, &format!("{name}_p50_ns"), times[times.len() / 2]);
+    let rare = times[times.len() * 99 / 100];
+    put(report, &format!("{name}_p99_ns"), rare);
+}
+
+/// What taking the time costs.
+pub(crate) fn clock_cost() -> Duration {
+    let cost = |_| Instant::now().elapsed();
+    (0..1000).map(cost).min().unwrap_or(Duration::ZERO)
+}
 
 /// One file, opened as often as there are caches to measure.
 struct Subject<'a> {
@@ -170,13 +201,7 @@ impl<'a> Target<'a> {
     /// Times of these look-ups, each less what taking the time costs, in ns
     /// and in order.
     fn times(self, numbers: &[u64]) -> Result<Vec<f64>> {
-        let clock = (0..1000)
-            .map(|_| {
-                let start = Instant::now();
-                start.elapsed()
-            })
-            .min()
-            .unwrap_or(Duration::ZERO);
+        let clock = clock_cost();
         let mut out = vec![0; self.width()];
         let mut times = Vec::with_capacity(numbers.len());
         for &number in numbers {
@@ -209,8 +234,7 @@ fn measure(arguments: &Arguments, path: &Path) -> Result<Report> {
     let column = arguments.column.as_deref();
     let mut random = Random::new(1);
     let mut report = Report::new();
-    let mut put =
-        |key: &str, value: f64| report.insert(key.to_owned(), json!((value * 10.0).round() / 10.0));
+    let mut put = |key: &str, value: f64| put(&mut report, key, value);
 
     let opened = Instant::now();
     let database = subject.open(Arc::new(BlockCache::new(0)))?;
@@ -401,10 +425,10 @@ fn print(path: &Path, report: &Report, first: Option<&Report>) -> std::io::Resul
 }
 
 /// SplitMix64: a fixed sequence of look-ups for a fixed seed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Random(seed)
     }
 
@@ -416,7 +440,7 @@ impl Random {
     }
 
     /// A number less than `n`.
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 

@@ -6,10 +6,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use endtable::chess::make::{Keep, MakeOptions, Step, make};
 use endtable::chess::{
     Answer, Material, Position, Probe, ProbeError, ProbeOptions, Score, SideStats, Stats, Table,
 };
+use endtable::codec;
 use endtable::table::{OpenOptions, library};
 use endtable::{Error, Result};
 use serde_json::{Value, json};
@@ -39,6 +41,13 @@ pub(crate) struct Make {
     /// one ply
     #[arg(long)]
     one_side: bool,
+    /// How blocks are compressed
+    #[arg(long, default_value = codec::CONTEXT, value_name = "NAME", value_parser = PossibleValuesParser::new(codec::NAMES.iter().copied().chain([codec::CONTEXT])))]
+    codec: String,
+    /// Numbers in a block; `context` takes whole rows of 64, or of 48 where the last man is a
+    /// pawn [default: what suits the codec]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 15))]
+    block: Option<u32>,
     /// Keep tables that are there already, and go on from them
     #[arg(long, conflicts_with = "force")]
     resume: bool,
@@ -68,10 +77,11 @@ pub(crate) fn run_make(arguments: &Make) -> Ran {
         } else {
             Keep::Both
         },
+        codec: arguments.codec.clone(),
+        block_positions: arguments.block,
         resume: arguments.resume,
         force: arguments.force,
         memory: arguments.memory,
-        ..MakeOptions::default()
     };
     let bar = arguments.work.progress(0, "endings");
     let (tables, bytes) = (Cell::new(0), Cell::new(0));

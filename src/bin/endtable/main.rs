@@ -1,6 +1,7 @@
 //! The program `endtable`: arguments, errors and exit codes; one file a verb.
 
 mod bench;
+mod bench_chess;
 mod chess;
 mod common;
 mod compare;

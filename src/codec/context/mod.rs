@@ -5,6 +5,8 @@
 //! two values the second is predicted from the first value of the slots that
 //! the numbering links it to.
 
+mod lanes;
+mod lookup;
 mod model;
 mod range;
 mod row;
@@ -12,9 +14,10 @@ mod train;
 
 use std::ops::Range;
 
+use lookup::Lookup;
 use model::Model;
 use range::{Decoder, Encoder};
-use row::{At, Visit, walk_all};
+use row::{At, Surface, Until, Visit, walk_all};
 
 use super::{Access, Codec, Plan, Row, Rows, SampleBlock, Shape};
 use crate::{Error, Properties, Result};
@@ -29,12 +32,21 @@ const MODEL_BYTES: usize = 4 << 20;
 pub(super) struct Context {
     /// By value of the record.
     models: Vec<Model>,
+    /// The same for decoding.
+    lookups: Vec<Lookup>,
 }
 
 /// The values of one row, by value of the record.
 type Values = [[i16; 64]; 2];
 
 impl Context {
+    fn new(models: Vec<Model>) -> Self {
+        Context {
+            lookups: models.iter().map(Lookup::new).collect(),
+            models,
+        }
+    }
+
     /// Learns from a sample. Of the options, `most0` and `most1` are the greatest
     /// values of all (else the sample's are taken), `landmark0` and
     /// `landmark1` values that stand apart from their neighbours' order (else the
@@ -54,9 +66,7 @@ impl Context {
                 rows.slots().len()
             )));
         }
-        Ok(Context {
-            models: train::models(shape, options, rows, sample)?,
-        })
+        Ok(Context::new(train::models(shape, options, rows, sample)?))
     }
 
     /// The codec that a file describes.
@@ -74,7 +84,7 @@ impl Context {
         if !rest.is_empty() {
             return Err(model::broken("bytes are left over"));
         }
-        let codec = Context { models };
+        let codec = Context::new(models);
         for (model, &bits) in codec.models.iter().zip(&shape.bits) {
             if u32::from(model.most) > Shape::largest(bits) {
                 return Err(model::broken("its values have too many bits"));
@@ -103,7 +113,7 @@ fn check(shape: &Shape) -> Result<()> {
 /// A file that asks for what the codec cannot do is at fault itself.
 fn blame_file(error: Error) -> Error {
     match error {
-        Error::Invalid { message } => Error::corrupt("C-context-1", message),
+        Error::Invalid { message } => Error::corrupt("C-1", message),
         other => other,
     }
 }
@@ -135,9 +145,15 @@ struct Put<'a, 'b> {
 
 #[allow(clippy::indexing_slicing)] // of arrays, each index masked to their length
 impl Visit for Put<'_, '_> {
-    fn visit(&mut self, model: &Model, at: At) -> i16 {
+    type Near = usize;
+
+    fn near(&self, group: usize) -> usize {
+        group
+    }
+
+    fn visit(&mut self, model: &Model, at: At<usize>) -> i16 {
         let value = self.values[at.value & 1][at.slot & 63];
-        let distribution = model.distribution(at.near, at.far);
+        let distribution = model.distribution(at.near_index(), at.far);
         let put = model.put(distribution, value, at.pivot, self.coder);
         if put.is_err() {
             self.result = put;
@@ -153,16 +169,31 @@ impl Visit for Put<'_, '_> {
 struct Take<'a> {
     values: Values,
     coder: Decoder<'a>,
+    lookups: &'a [Lookup],
+    /// That of the value that is being decoded.
+    lookup: &'a Lookup,
 }
 
 #[allow(clippy::indexing_slicing)] // of arrays, each index masked to their length
 impl Visit for Take<'_> {
+    type Near = u64;
+
     #[inline(always)]
-    fn visit(&mut self, model: &Model, at: At) -> i16 {
-        let distribution = model.distribution(at.near, at.far);
-        let value = model.take(distribution, at.pivot, &mut self.coder);
-        // A damaged block may lead out of range.
-        let value = value.clamp(1, (model.most as i16).max(1));
+    fn begin(&mut self, value: usize) {
+        if let Some(lookup) = self.lookups.get(value) {
+            self.lookup = lookup;
+        }
+    }
+
+    #[inline(always)]
+    fn near(&self, group: usize) -> u64 {
+        self.lookup.near(group)
+    }
+
+    #[inline(always)]
+    fn visit(&mut self, _model: &Model, at: At<u64>) -> i16 {
+        let coder = &mut self.coder;
+        let value = self.lookup.take(at.near, at.left, at.far, at.pivot, coder);
         self.values[at.value & 1][at.slot & 63] = value;
         value
     }
@@ -205,7 +236,7 @@ impl Codec for Context {
                 coder: &mut coder,
                 result: Ok(()),
             };
-            walk_all(&self.models, rows, &row, &mut past, &mut put);
+            walk_all(&self.models, rows, &row, &mut past, Until::END, &mut put);
             put.result?;
         }
         coder.finish();
@@ -220,26 +251,127 @@ impl Codec for Context {
         plan: &dyn Plan,
         out: &mut [u32],
     ) -> Result<()> {
-        let rows = rows(plan).map_err(blame_file)?;
-        let (width, slots) = (self.models.len(), rows.slots());
-        let mut take = Take {
-            values: [[0; 64]; 2],
-            coder: Decoder::new(bytes),
-        };
-        let mut past = [None; 2];
-        for (at, records) in (first..)
-            .step_by(slots.len())
-            .zip(out.chunks_mut(slots.len() * width))
-        {
-            let row = rows.row(at);
-            take.values = [[0; 64]; 2];
-            walk_all(&self.models, rows, &row, &mut past, &mut take);
+        let mut walk = Walk::new(self, first, bytes, plan)?;
+        let (width, slots) = (self.models.len(), walk.slots.clone());
+        for records in out.chunks_mut(slots.len() * width) {
+            let values = walk.row(walk.last_value(), records.len() / width);
             for (slot, record) in slots.clone().zip(records.chunks_mut(width)) {
-                for (raw, values) in record.iter_mut().zip(&take.values) {
+                for (raw, values) in record.iter_mut().zip(values) {
                     *raw = values.get(slot).copied().unwrap_or(0) as u32;
                 }
             }
         }
         Ok(())
     }
+
+    fn decode_slot(
+        &self,
+        first: u64,
+        count: usize,
+        slot: usize,
+        bytes: &[u8],
+        plan: &dyn Plan,
+        out: &mut [u32],
+    ) -> Result<()> {
+        let last = Walk::new(self, first, bytes, plan)?.last_value();
+        self.decode_value(first, count, slot, last, bytes, plan, out)
+    }
+
+    fn decode_value(
+        &self,
+        first: u64,
+        _count: usize,
+        slot: usize,
+        value: usize,
+        bytes: &[u8],
+        plan: &dyn Plan,
+        out: &mut [u32],
+    ) -> Result<()> {
+        let mut walk = Walk::new(self, first, bytes, plan)?;
+        let slots = walk.slots.clone();
+        let (before, slot) = (slot / slots.len().max(1), slot % slots.len().max(1));
+        for _ in 0..before {
+            walk.row(ALL, slots.len());
+        }
+        let values = walk.row(value, slot + 1);
+        let slot = slots.start + slot;
+        for (raw, values) in out.iter_mut().zip(values) {
+            *raw = values.get(slot).copied().unwrap_or(0) as u32;
+        }
+        Ok(())
+    }
 }
+
+/// No value of a record is the last that is wanted: all are.
+const ALL: usize = 2;
+
+/// Decoding a block row by row.
+struct Walk<'a> {
+    models: &'a [Model],
+    rows: &'a dyn Rows,
+    slots: Range<usize>,
+    /// Which of a record's values is coded first.
+    first_value: usize,
+    /// Number of the next row's first record.
+    next: u64,
+    take: Take<'a>,
+    past: [Option<Surface>; 2],
+}
+
+impl<'a> Walk<'a> {
+    fn new(codec: &'a Context, first: u64, bytes: &'a [u8], plan: &'a dyn Plan) -> Result<Self> {
+        let rows = rows(plan).map_err(blame_file)?;
+        let lookup = codec
+            .lookups
+            .first()
+            .ok_or_else(|| model::broken("there is none"))?;
+        Ok(Walk {
+            models: &codec.models,
+            rows,
+            slots: rows.slots(),
+            first_value: if codec.models.len() == 2 {
+                rows.first_value() & 1
+            } else {
+                0
+            },
+            next: first,
+            take: Take {
+                values: [[0; 64]; 2],
+                coder: Decoder::new(bytes),
+                lookups: &codec.lookups,
+                lookup,
+            },
+            past: [None; 2],
+        })
+    }
+
+    /// Which of a record's values is coded last.
+    fn last_value(&self) -> usize {
+        self.models.len().saturating_sub(1 + self.first_value)
+    }
+
+    /// The next row's values, by value of the record. Where `last` is one of them,
+    /// nothing is decoded behind the first `records` records' values of it.
+    #[inline]
+    fn row(&mut self, last: usize, records: usize) -> &Values {
+        let row = self.rows.row(self.next);
+        self.next += self.slots.len() as u64;
+        let until = Until {
+            value: last,
+            slots: self.slots.start + records,
+        };
+        self.take.values = [[0; 64]; 2];
+        walk_all(
+            self.models,
+            self.rows,
+            &row,
+            &mut self.past,
+            until,
+            &mut self.take,
+        );
+        &self.take.values
+    }
+}
+
+#[cfg(test)]
+mod tests;

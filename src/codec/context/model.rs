@@ -10,11 +10,14 @@
 
 use crate::{Error, Result};
 
-use super::range::{Decoder, Encoder, TOTAL, TOTAL_BITS};
+use super::range::{Encoder, TOTAL, TOTAL_BITS};
 
 /// Features of the first group: whether there is a row before, the pivot, and
 /// three differences of five classes.
 pub(super) const NEAR: usize = 2 * 125;
+/// Features of the first group for each pivot, but whether there is a row before
+/// and the left neighbour's difference.
+pub(super) const NEAR_GROUPS: usize = 25;
 /// Features of the second group: two hints and four differences.
 pub(super) const FAR: usize = 4 * 625;
 /// Most classes of the two groups.
@@ -25,7 +28,7 @@ pub(super) const DISTRIBUTIONS: usize = 255;
 /// Symbols: differences by size with alternating sign, then one for the
 /// landmark where it is not close by, and the last for any other value.
 pub(super) const SYMBOLS: usize = 64;
-const LANDMARK: usize = SYMBOLS - 2;
+pub(super) const LANDMARK: usize = SYMBOLS - 2;
 pub(super) const ESCAPE: usize = SYMBOLS - 1;
 /// Differences up to this are coded as such even when they lead to the landmark.
 const CLOSE: u32 = 1;
@@ -33,7 +36,7 @@ const CLOSE: u32 = 1;
 pub(super) const MOST: u32 = 4095;
 
 #[inline(always)]
-fn difference(symbol: u8) -> i16 {
+pub(super) fn difference(symbol: u8) -> i16 {
     let half = i16::from(symbol >> 1);
     if symbol & 1 == 0 { half } else { -half - 1 }
 }
@@ -51,7 +54,7 @@ impl Model {
     }
 
     /// Bits of a value after [`ESCAPE`].
-    fn raw_bits(&self) -> u32 {
+    pub(super) fn raw_bits(&self) -> u32 {
         u16::BITS - self.most.leading_zeros()
     }
 
@@ -75,22 +78,6 @@ impl Model {
         }
         coder.put(value as u32, value as u32 + 1, self.raw_bits());
         Ok(())
-    }
-
-    /// Reads a value; of damaged bytes it may be out of range.
-    #[inline(always)]
-    pub(super) fn take(
-        &self,
-        distribution: &Distribution,
-        pivot: i16,
-        coder: &mut Decoder<'_>,
-    ) -> i16 {
-        let symbol = distribution.take(coder);
-        match usize::from(symbol) {
-            ESCAPE => coder.bits(self.raw_bits()) as i16,
-            LANDMARK => self.landmark,
-            _ => pivot + difference(symbol),
-        }
     }
 }
 
@@ -149,7 +136,7 @@ impl Distribution {
     }
 
     /// Symbols with their frequencies.
-    fn pairs(&self) -> impl Iterator<Item = (u8, u16)> + '_ {
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (u8, u16)> + '_ {
         let mut start = 0;
         let mut over = false;
         self.entries.iter().map_while(move |&entry| {
@@ -187,29 +174,6 @@ impl Distribution {
             from = to;
         }
         false
-    }
-
-    /// Reads a symbol.
-    #[inline(always)]
-    fn take(&self, coder: &mut Decoder<'_>) -> u8 {
-        let mut entry = self.entries[0];
-        if entry & Self::LAST != 0 {
-            return Self::symbol(entry);
-        }
-        let unit = coder.range >> TOTAL_BITS;
-        let code = coder.code();
-        let mut from = 0;
-        let mut to = unit * Self::end(entry);
-        let mut place = 1;
-        while code >= to && entry & Self::LAST == 0 {
-            from = to;
-            // The last of all entries has the mark.
-            entry = self.entries[place & (SYMBOLS - 1)];
-            to = unit * Self::end(entry);
-            place += 1;
-        }
-        coder.take(from, to - from);
-        Self::symbol(entry)
     }
 }
 
@@ -329,10 +293,7 @@ impl Model {
 }
 
 pub(super) fn broken(what: &str) -> Error {
-    Error::corrupt(
-        "C-context-1",
-        format!("the model of codec `context`: {what}"),
-    )
+    Error::corrupt("C-1", format!("the model of codec `context`: {what}"))
 }
 
 fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Result<&'a [u8]> {

@@ -73,8 +73,12 @@ impl<'a> Encoder<'a> {
 /// Reads what [`Encoder`] wrote; zeros follow the last byte.
 pub(super) struct Decoder<'a> {
     code: u32,
-    pub(super) range: u32,
-    bytes: std::slice::Iter<'a, u8>,
+    range: u32,
+    /// The bytes behind those in `code`, from the highest bit on.
+    window: u64,
+    /// Bits of `window` that are filled, at least 32.
+    held: u32,
+    rest: &'a [u8],
 }
 
 impl<'a> Decoder<'a> {
@@ -82,33 +86,87 @@ impl<'a> Decoder<'a> {
         let mut decoder = Decoder {
             code: 0,
             range: u32::MAX,
-            bytes: bytes.iter(),
+            window: 0,
+            held: 0,
+            rest: bytes,
         };
-        for _ in 0..4 {
-            decoder.code = decoder.code << 8 | decoder.next();
-        }
+        decoder.refill();
+        decoder.code = (decoder.window >> 32) as u32;
+        decoder.window <<= 32;
+        decoder.held -= 32;
+        decoder.refill();
         decoder
     }
 
+    /// Fills the window, 32 bits at a time.
     #[inline(always)]
-    fn next(&mut self) -> u32 {
-        self.bytes.next().map_or(0, |&b| u32::from(b))
+    fn refill(&mut self) {
+        while self.held <= 32 {
+            let four = match self.rest.split_first_chunk::<4>() {
+                Some((four, rest)) => {
+                    self.rest = rest;
+                    *four
+                }
+                None => {
+                    let mut four = [0; 4];
+                    for (to, from) in four.iter_mut().zip(self.rest) {
+                        *to = *from;
+                    }
+                    self.rest = &[];
+                    four
+                }
+            };
+            self.window |= u64::from(u32::from_be_bytes(four)) << (32 - self.held);
+            self.held += 32;
+        }
     }
 
-    /// The place of the next symbol, in units that [`Decoder::take`] wants.
+    /// The place of the next symbol, below [`TOTAL`].
     #[inline(always)]
-    pub(super) fn code(&self) -> u32 {
-        self.code
+    pub(super) fn place(&self) -> u32 {
+        // The range is at least `BOTTOM`, so that a unit is never 0.
+        (self.code / (self.range >> TOTAL_BITS).max(1)).min(TOTAL - 1)
     }
 
-    /// Removes a symbol that begins at `from` and has `size` units of the range.
+    /// Removes a symbol that begins at `from` and has `share` of [`TOTAL`]; one
+    /// that has all of it took nothing.
     #[inline(always)]
-    pub(super) fn take(&mut self, from: u32, size: u32) {
-        self.code = self.code.wrapping_sub(from);
-        self.range = size.max(1);
-        while self.range < BOTTOM {
-            self.code = self.code << 8 | self.next();
-            self.range <<= 8;
+    pub(super) fn take(&mut self, from: u32, share: u32) {
+        let unit = self.range >> TOTAL_BITS;
+        let size = if share == TOTAL {
+            self.range
+        } else {
+            unit * share
+        };
+        self.remove(unit * from, size);
+    }
+
+    /// Removes the symbol that has the first `share` of [`TOTAL`] if it is the next.
+    #[inline(always)]
+    pub(super) fn take_first(&mut self, share: u32) -> bool {
+        let size = if share == TOTAL {
+            self.range
+        } else {
+            (self.range >> TOTAL_BITS) * share
+        };
+        let is_next = self.code < size;
+        if is_next {
+            self.remove(0, size);
+        }
+        is_next
+    }
+
+    /// `size` is at least 2¹², a unit, so that two bytes at most follow.
+    #[inline(always)]
+    fn remove(&mut self, from: u32, size: u32) {
+        let bits = 8 * (u32::from(size < BOTTOM) + u32::from(size < BOTTOM >> 8));
+        let next = (self.window >> 1 >> (63 - bits)) as u32;
+        self.code = self.code.wrapping_sub(from) << bits | next;
+        self.range = size << bits;
+        self.window <<= bits;
+        self.held -= bits;
+        if self.held < 32 {
+            self.refill();
         }
     }
 
@@ -116,7 +174,7 @@ impl<'a> Decoder<'a> {
     pub(super) fn bits(&mut self, bits: u32) -> u32 {
         let unit = self.range >> bits;
         let value = (self.code / unit).min((1 << bits) - 1);
-        self.take(value * unit, unit);
+        self.remove(value * unit, unit);
         value
     }
 }
@@ -141,10 +199,9 @@ mod tests {
             prop_assert_eq!(&bytes[..2], &[0xff, 0xff]);
             let mut decoder = Decoder::new(&bytes[2..]);
             for &(from, to) in &symbols {
-                let unit = decoder.range >> TOTAL_BITS;
-                let place = decoder.code() / unit;
+                let place = decoder.place();
                 prop_assert!(from <= place && place < to);
-                decoder.take(unit * from, unit * (to - from));
+                decoder.take(from, to - from);
                 prop_assert_eq!(decoder.bits(8), from & 255);
             }
         }

@@ -12,13 +12,15 @@ use rayon::prelude::*;
 use super::model::{
     DISTRIBUTIONS, Distribution, ESCAPE, FAR, FAR_CLASSES, MOST, Model, NEAR, NEAR_CLASSES, SYMBOLS,
 };
-use super::row::{At, Visit, walk_all};
+use super::row::{At, Until, Visit, walk_all};
 use super::{Values, gather};
 use crate::codec::{Rows, SampleBlock, Shape};
 use crate::{Properties, Result};
 
 /// Rounds of assigning features to classes.
 const ROUNDS: usize = 5;
+/// The same with the distributions that pairs of classes share.
+const SHARED_ROUNDS: usize = 3;
 
 type Histogram = [u64; SYMBOLS];
 
@@ -156,10 +158,17 @@ struct Count {
 }
 
 impl Visit for Count {
-    fn visit(&mut self, model: &Model, at: At) -> i16 {
+    type Near = usize;
+
+    fn near(&self, group: usize) -> usize {
+        group
+    }
+
+    fn visit(&mut self, model: &Model, at: At<usize>) -> i16 {
         let value = self.values[at.value & 1][at.slot & 63];
-        let key =
-            (at.near as u64) << 32 | (at.far as u64) << 8 | model.symbol(value, at.pivot) as u64;
+        let key = (at.near_index() as u64) << 32
+            | (at.far as u64) << 8
+            | model.symbol(value, at.pivot) as u64;
         self.keys[at.value & 1].push(key);
         value
     }
@@ -187,7 +196,7 @@ fn count(
         for (at, records) in (block.first..).step_by(slots.len()).zip(lines) {
             let row = rows.row(at);
             count.values = gather(records, slots.clone(), &row, most)?;
-            walk_all(models, rows, &row, &mut past, &mut count);
+            walk_all(models, rows, &row, &mut past, Until::END, &mut count);
         }
     }
     Ok(count.keys)
@@ -221,21 +230,40 @@ fn fit(model: &mut Model, mut keys: Vec<u64>, way_out: u64) {
     let near_cells = model.near.len();
     model.near = alone(&tallies, near_cells, NEAR_CLASSES, near_of);
     model.far = alone(&tallies, FAR, FAR_CLASSES, far_of);
-    for _ in 0..ROUNDS {
-        let costs = joint_costs(model, &tallies);
+    // At first each pair of classes has a distribution of its own, then those
+    // that pairs share.
+    for round in 0..ROUNDS + SHARED_ROUNDS {
+        let merged = (round >= ROUNDS)
+            .then(|| cluster(&joint(model, &tallies), DISTRIBUTIONS, DISTRIBUTION));
+        let costs = || match &merged {
+            None => joint(model, &tallies)
+                .iter()
+                .map(costs_of)
+                .collect::<Vec<_>>(),
+            Some((joint, centres)) => {
+                let centres: Vec<_> = centres.iter().map(costs_of).collect();
+                joint.iter().map(|&c| centres[usize::from(c)]).collect()
+            }
+        };
+        let near_costs = costs();
         let far = model.far.clone();
         let other = |t: &Tally| usize::from(far[far_of(t)]);
         let place = |own: usize, other: usize| own * FAR_CLASSES + other;
+        let mut near = model.near.clone();
         reassign(
-            &mut model.near,
+            &mut near,
             NEAR_CLASSES,
             &tallies,
-            &costs,
+            &near_costs,
             near_of,
             other,
             place,
         );
-        let costs = joint_costs(model, &tallies);
+        model.near = near;
+        let far_costs = match merged {
+            None => joint(model, &tallies).iter().map(costs_of).collect(),
+            Some(_) => near_costs,
+        };
         let near = model.near.clone();
         let other = |t: &Tally| usize::from(near[near_of(t)]);
         let place = |own: usize, other: usize| other * FAR_CLASSES + own;
@@ -243,15 +271,13 @@ fn fit(model: &mut Model, mut keys: Vec<u64>, way_out: u64) {
             &mut model.far,
             FAR_CLASSES,
             &tallies,
-            &costs,
+            &far_costs,
             far_of,
             other,
             place,
         );
     }
-    smooth(&mut model.near, &tallies, near_of);
-    smooth(&mut model.far, &tallies, far_of);
-    let (joint, centres) = cluster(&joint(model, &tallies), DISTRIBUTIONS);
+    let (joint, centres) = cluster(&joint(model, &tallies), DISTRIBUTIONS, DISTRIBUTION);
     model.joint = joint;
     model.distributions = centres
         .into_iter()
@@ -273,14 +299,18 @@ fn joint(model: &Model, tallies: &[Tally]) -> Vec<Histogram> {
     histograms
 }
 
-fn joint_costs(model: &Model, tallies: &[Tally]) -> Vec<[u32; SYMBOLS]> {
-    joint(model, tallies)
-        .iter()
-        .map(|h| Distribution::new(h).costs())
-        .collect()
+fn costs_of(histogram: &Histogram) -> [u32; SYMBOLS] {
+    Distribution::new(histogram).costs()
 }
 
-/// Moves each feature to the class in which its symbols cost least.
+/// What a distribution costs in the file, in 1/256 bit.
+const DISTRIBUTION: u64 = 256 * 300;
+/// What a change of class from one feature to the next costs in the file, in
+/// 1/256 bit.
+const CHANGE: u64 = 256 * 12;
+
+/// Gives the features classes so that their symbols and the changes of class
+/// from each to the next cost least together.
 fn reassign(
     classes: &mut [u8],
     count: usize,
@@ -291,33 +321,30 @@ fn reassign(
     place: impl Fn(usize, usize) -> usize,
 ) {
     let mut sums = vec![0u64; classes.len() * count];
-    let mut seen = vec![false; classes.len()];
     for t in tallies {
         let (own, other) = (own(t), other(t));
-        seen[own] = true;
         for (class, sum) in sums[own * count..][..count].iter_mut().enumerate() {
             let cost = costs[place(class, other)][usize::from(t.symbol)];
             *sum += u64::from(cost) * u64::from(t.count);
         }
     }
-    for ((class, seen), sums) in classes.iter_mut().zip(seen).zip(sums.chunks(count)) {
-        if seen && let Some((best, _)) = sums.iter().enumerate().min_by_key(|&(i, &s)| (s, i)) {
-            *class = best as u8;
+    // The cheapest way to each class of a feature comes from the same class of
+    // the one before, or from the class that was reached most cheaply.
+    let mut reached = vec![0u64; count];
+    let mut from = Vec::with_capacity(sums.len());
+    for sums in sums.chunks(count) {
+        let best = (0..count).min_by_key(|&c| (reached[c], c)).unwrap_or(0);
+        let change = reached[best] + CHANGE;
+        for (class, (reached, sum)) in reached.iter_mut().zip(sums).enumerate() {
+            let stay = *reached <= change;
+            from.push(if stay { class } else { best } as u8);
+            *reached = (*reached).min(change) + sum;
         }
     }
-}
-
-/// Gives features that never occurred the class of the one before, so that the
-/// classes compress well.
-fn smooth(classes: &mut [u8], tallies: &[Tally], own: impl Fn(&Tally) -> usize) {
-    let mut seen = vec![false; classes.len()];
-    tallies.iter().for_each(|t| seen[own(t)] = true);
-    let mut last = 0;
-    for (class, seen) in classes.iter_mut().zip(seen) {
-        if seen {
-            last = *class;
-        }
-        *class = last;
+    let mut class = (0..count).min_by_key(|&c| (reached[c], c)).unwrap_or(0);
+    for (to, from) in classes.iter_mut().zip(from.chunks(count)).rev() {
+        *to = class as u8;
+        class = usize::from(from[class]);
     }
 }
 
@@ -327,7 +354,7 @@ fn alone(tallies: &[Tally], cells: usize, count: usize, own: impl Fn(&Tally) -> 
     for t in tallies {
         histograms[own(t)][usize::from(t.symbol)] += u64::from(t.count);
     }
-    cluster(&histograms, count).0
+    cluster(&histograms, count, 0).0
 }
 
 /// A histogram as the list of its symbols.
@@ -346,8 +373,9 @@ fn cost(symbols: &Sparse, costs: &[u32; SYMBOLS]) -> u64 {
     symbols.iter().map(|&(s, n)| u64::from(costs[s]) * n).sum()
 }
 
-/// Merges histograms into at most `most` ones: the class of each, and the sums.
-fn cluster(histograms: &[Histogram], most: usize) -> (Vec<u8>, Vec<Histogram>) {
+/// Merges histograms into at most `most` ones, each of them worth `worth`
+/// 1/256 bits at first: the class of each, and the sums.
+fn cluster(histograms: &[Histogram], most: usize, worth: u64) -> (Vec<u8>, Vec<Histogram>) {
     let total = |h: &Histogram| h.iter().sum::<u64>();
     let used: Vec<usize> = (0..histograms.len())
         .filter(|&i| total(&histograms[i]) > 0)
@@ -364,7 +392,7 @@ fn cluster(histograms: &[Histogram], most: usize) -> (Vec<u8>, Vec<Histogram>) {
     while centres.len() < most {
         let excess = |k: usize| best[k].0.saturating_sub(own[k]);
         let worst = (0..used.len()).max_by_key(|&k| (excess(k), std::cmp::Reverse(k)));
-        let Some(worst) = worst.filter(|&k| excess(k) > 0) else {
+        let Some(worst) = worst.filter(|&k| excess(k) > worth) else {
             break;
         };
         let name = centres.len() as u8;
