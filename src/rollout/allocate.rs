@@ -190,9 +190,13 @@ fn active(plan: &Plan, candidates: &[Candidate]) -> Vec<usize> {
         .collect()
 }
 
-/// The candidate with the highest mean; the first of equals.
+/// The candidate with the highest mean, the first of equals; one without games
+/// only if none has any.
 pub fn leader(candidates: &[Candidate]) -> usize {
-    let mean = |i: usize| candidates[i].series.mean();
+    let mean = |i: usize| match candidates[i].series.count() {
+        0 => f64::NEG_INFINITY,
+        _ => candidates[i].series.mean(),
+    };
     (1..candidates.len()).fold(0, |best, i| if mean(i) > mean(best) { i } else { best })
 }
 
