@@ -57,12 +57,17 @@ struct Options {
     #[arg(long, default_value_t = 0.125)]
     explore: f64,
     /// Games over which the weights that are written and judged are averaged,
-    /// at most a quarter of those that were played.
+    /// at most a quarter of those that were played; 0 for the last weights.
     #[arg(long, default_value_t = 10_000)]
     average: u64,
     /// Play, and take targets, with the averaged weights instead of the last.
     #[arg(long)]
     steady: bool,
+    /// What a won gammon counts for in the choice of plays, in every other
+    /// game, instead of 1 point more: attacks come up that a network which
+    /// undervalues them would never try.
+    #[arg(long, default_value_t = 1.0)]
+    eager: f32,
     /// Share of positions that learn, each from all 21 rolls.
     #[arg(long)]
     full: Option<f64>,
@@ -86,6 +91,8 @@ struct Sample {
 struct Player<'a> {
     network: Network,
     races: &'a HomeRaces,
+    /// What a won gammon counts for.
+    gammon: f32,
 }
 
 impl Player<'_> {
@@ -103,7 +110,8 @@ impl Player<'_> {
         let mut best: Option<(f32, Board, Chances, bool)> = None;
         for play in plays.generate(board, dice) {
             let (value, exact) = self.value(play.next());
-            let equity = -value.money();
+            let won = value.lose_gammon + value.lose_backgammon;
+            let equity = -value.money() + (self.gammon - 1.0) * won;
             if best.is_none_or(|(least, ..)| equity > least) {
                 best = Some((equity, *play.next(), value, exact));
             }
@@ -230,7 +238,8 @@ fn main() {
             (errors, learnt) = ([0.0; 2], [0; 2]);
             std::fs::write(&options.out, weights::write(&averaged)).expect("a writable file");
         }
-        let player = Player {
+        let mut player = Player {
+            gammon: 1.0,
             network: if options.steady {
                 Network::new(&averaged)
             } else {
@@ -242,6 +251,7 @@ fn main() {
         let left = (1.0 - 5.0 * first as f32 / options.games as f32).max(0.0);
         let lambda = options.last_lambda + left * (options.lambda - options.last_lambda);
         for game in first..(first + BATCH).min(options.games) {
+            player.gammon = if game % 2 == 0 { 1.0 } else { options.eager };
             player.play(
                 &mut Random::new(options.seed, game),
                 lambda,
@@ -258,7 +268,10 @@ fn main() {
         }
         let share = BATCH as f32 / options.average.min(first / 4).max(BATCH) as f32;
         for (average, learner) in averaged.iter_mut().zip(&learners) {
-            learn::blend(average, &learner.weights, share);
+            match options.average {
+                0 => average.clone_from(&learner.weights),
+                _ => learn::blend(average, &learner.weights, share),
+            }
         }
     }
     println!(
@@ -279,6 +292,7 @@ fn judged(
     let player = Player {
         network: Network::new(networks),
         races,
+        gammon: 1.0,
     };
     decisions.map_or(f32::NAN, |d| {
         judge::mean_loss(d, |b| -player.value(b).0.money())

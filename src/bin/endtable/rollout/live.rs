@@ -53,6 +53,8 @@ impl<'a> Live<'a> {
         let width = usize::from(terminal.size().1);
         let mut lines = report::table(self.choices, &summaries(candidates, games), width);
         lines.push(self.progress(games));
+        // The echo of Ctrl-C may have moved the cursor from the first column.
+        let _ = terminal.write_str("\r");
         let _ = terminal.move_cursor_up(self.lines);
         for line in &lines {
             // Written over what is there and cleared behind it: nothing flickers.
