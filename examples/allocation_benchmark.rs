@@ -2,14 +2,21 @@
 //!
 //! `freeze FILE` plays 1296 games, cut off after six rolls and without luck
 //! adjustment, of the plausible plays of 200 decisions from the network's own games.
-//! `compare FILE [GAMES]` lets every rule spend GAMES per play (default 324) on each
-//! decision, many times. A run draws blocks of 36 games with replacement, the
+//! `compare FILE [GAMES]` lets every rule spend GAMES per play (default 324, 1296
+//! and 5184) on each decision, many times. A run draws blocks of 36 games with replacement, the
 //! same blocks for all plays, so that the mean of all frozen games is the
 //! exact truth. Tab-separated results go to standard output.
+//!
+//! Two columns tell of equal errors: the share of runs that end with all
+//! errors within 10 % of the largest, and the same without plays that cannot
+//! be brought there: those whose error is smaller with their first 36 games,
+//! or was larger before their last batch.
 
 use endtable::bearoff::Board;
 use endtable::bearoff::plays::Plays;
-use endtable::rollout::allocate::{Budget, Candidate, Plan, Rule, leader, next};
+use endtable::rollout::allocate::{
+    Budget, Candidate, OWN_VARIANCE_GAMES, Plan, Rule, leader, next,
+};
 use endtable::rollout::backgammon::Choice;
 use endtable::rollout::dice::{Dice, Stratify};
 use endtable::rollout::game::{Rules, Table};
@@ -24,16 +31,16 @@ const GAMES: usize = 1296;
 const PLAYS: [usize; 2] = [3, 4];
 /// Equity within which a play is plausible, at first sight.
 const PLAUSIBLE: f32 = 0.12;
-/// Runs of each rule on each decision.
-const RUNS: usize = 200;
+/// Runs of each rule on each decision with 324 games; fewer with more games.
+const RUNS_OF_324: u64 = 200;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["freeze", file] => freeze(file).expect("a rollout and a writable file"),
-        ["compare", file] => compare(file, 324),
-        ["compare", file, games] => compare(file, games.parse().expect("a number of games")),
+        ["compare", file] => compare(file, &[324, 1296, 5184]),
+        ["compare", file, games] => compare(file, &[games.parse().expect("a number of games")]),
         _ => eprintln!("freeze FILE | compare FILE [GAMES]"),
     }
 }
@@ -136,14 +143,15 @@ fn freeze(file: &str) -> endtable::Result<()> {
 struct Score {
     runs: f64,
     largest_error: f64,
-    spread: f64,
+    equal: f64,
+    equal_where_possible: f64,
     best: f64,
     loss: f64,
     covered: f64,
     intervals: f64,
 }
 
-fn compare(file: &str, games: u64) {
+fn compare(file: &str, budgets: &[u64]) {
     let bytes = std::fs::read(file).expect("a file of frozen games");
     let frozen: Vec<Vec<Vec<f32>>> = serde_json::from_slice(&bytes).expect("frozen games");
     let rules = [
@@ -155,8 +163,13 @@ fn compare(file: &str, games: u64) {
         ("lucb", Rule::Lucb, 36),
         ("lucb 1", Rule::Lucb, 1),
     ];
-    println!("rule\tgames\tlargest_se\tse_ratio\tbest_percent\tmean_loss\tcoverage_percent");
-    for (name, rule, batch) in rules {
+    println!(
+        "rule\tgames\tlargest_se\tequal_percent\tequal_where_possible_percent\tbest_percent\tmean_loss\tcoverage_percent"
+    );
+    for (&games, (name, rule, batch)) in budgets
+        .iter()
+        .flat_map(|n| rules.iter().map(move |r| (n, *r)))
+    {
         let plan = Plan::new(rule, batch, Budget::Average(games));
         let mut score = Score::default();
         for (number, plays) in frozen.iter().enumerate() {
@@ -164,21 +177,22 @@ fn compare(file: &str, games: u64) {
                 .iter()
                 .map(|p| p.iter().map(|&v| f64::from(v)).sum::<f64>() / GAMES as f64)
                 .collect();
-            for run in 0..RUNS {
+            for run in 0..(RUNS_OF_324 * 324).div_ceil(games) {
                 add(
                     &mut score,
                     &plan,
                     plays,
                     &truth,
-                    &mut Random::new(run as u64, number as u64),
+                    &mut Random::new(run, number as u64),
                 );
             }
         }
         let n = score.runs;
         println!(
-            "{name}\t{games}\t{:.5}\t{:.3}\t{:.2}\t{:.6}\t{:.2}",
+            "{name}\t{games}\t{:.5}\t{:.2}\t{:.2}\t{:.2}\t{:.6}\t{:.2}",
             score.largest_error / n,
-            score.spread / n,
+            100.0 * score.equal / n,
+            100.0 * score.equal_where_possible / n,
             100.0 * score.best / n,
             score.loss / n,
             100.0 * score.covered / score.intervals
@@ -211,7 +225,15 @@ fn add(score: &mut Score, plan: &Plan, plays: &[Vec<f32>], truth: &[f64], random
     let best = truth.iter().copied().fold(f64::MIN, f64::max);
     score.runs += 1.0;
     score.largest_error += largest;
-    score.spread += largest / errors.iter().copied().fold(f64::MAX, f64::min).max(1e-12);
+    let near = |error: &f64| error * 1.1 >= largest;
+    let below = |c: &Candidate, error: f64| {
+        let n = c.series.count();
+        let before = (n as f64 / n.saturating_sub(plan.batch) as f64).sqrt() * error;
+        n <= OWN_VARIANCE_GAMES || near(&before)
+    };
+    let mut both = candidates.iter().zip(&errors);
+    score.equal += f64::from(u8::from(errors.iter().all(near)));
+    score.equal_where_possible += f64::from(u8::from(both.all(|(c, e)| near(e) || below(c, *e))));
     score.best += f64::from(u8::from(truth[chosen] == best));
     score.loss += best - truth[chosen];
     for (candidate, &truth) in candidates.iter().zip(truth) {

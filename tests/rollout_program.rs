@@ -5,7 +5,12 @@ use serde_json::Value;
 
 fn rollout(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("endtable").unwrap();
-    command.arg("rollout").args(arguments);
+    command
+        .arg("rollout")
+        .args(arguments)
+        // Tables of this machine would end games elsewhere.
+        .env("ENDTABLE_PATH", "")
+        .env("XDG_DATA_HOME", "/nowhere");
     command
 }
 
@@ -101,30 +106,84 @@ fn a_saved_rollout_continues_to_the_same_end() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("half.json");
     let file = file.to_str().unwrap();
-    let base = [
-        "start",
-        "--roll",
-        "43",
-        "--candidates",
-        "2",
-        "--truncate",
-        "1",
-        "--allocate",
-        "highest-se",
-        "--batch",
-        "36",
-    ];
-    let with = |more: &[&'static str]| base.iter().chain(more).copied().collect::<Vec<_>>();
-    let mut half = with(&["--budget", "average:648", "--threads", "1"]);
-    half.extend(["--save", file]);
-    rollout(&half).assert().success();
-    let whole = json(&with(&["--budget", "average:1296", "--threads", "2"]));
-    let continued = json(&["--extend", file, "--budget", "average:1296"]);
-    assert_eq!(continued["plays"], whole["plays"]);
+    for stratify in ["blocks", "pairs"] {
+        let base = [
+            "start",
+            "--roll",
+            "43",
+            "--candidates",
+            "2",
+            "--truncate",
+            "1",
+            "--allocate",
+            "highest-se",
+            "--stratify",
+            stratify,
+        ];
+        let with = |more: &[&'static str]| base.iter().chain(more).copied().collect::<Vec<_>>();
+        let mut half = with(&["--budget", "average:648", "--threads", "1"]);
+        half.extend(["--save", file]);
+        rollout(&half).assert().success();
+        let whole = json(&with(&["--budget", "average:1296", "--threads", "2"]));
+        let continued = json(&["--extend", file, "--budget", "average:1296"]);
+        assert_eq!(continued["plays"], whole["plays"], "{stratify}");
+        assert_eq!(continued["games_ended"], whole["games_ended"], "{stratify}");
+    }
     refused(
         &["--extend", file, "--roll", "31"],
         2,
         "cannot be used with",
+    );
+}
+
+/// The tables of this machine end games as those that are named do, and the
+/// answer says which did.
+#[test]
+fn tables_that_are_found_end_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = |arguments: &[&str], name: &str| {
+        let path = folder.path().join(name);
+        Command::cargo_bin("endtable")
+            .unwrap()
+            .args(arguments)
+            .arg("-o")
+            .arg(&path)
+            .assert()
+            .success();
+        path.to_str().unwrap().to_owned()
+    };
+    let one_sided = make(&["make", "bearoff", "7", "--chequers", "5"], "seven.etb");
+    let two_sided = make(&["make", "two-sided", "6x3"], "6x3.etb");
+    make(&["make", "chess", "KQK"], "chess");
+    let ended = |position: &str, more: &[&str]| {
+        let arguments = [&[position, "--budget", "average:36"][..], more].concat();
+        let output = rollout(&arguments)
+            .arg("--json")
+            .env("ENDTABLE_PATH", folder.path())
+            .assert()
+            .success()
+            .get_output()
+            .stdout
+            .clone();
+        let value: Value = serde_json::from_slice(&output).unwrap();
+        let ends = value["games_ended"].as_array().unwrap().clone();
+        assert_eq!(ends.len(), 1, "{ends:?}");
+        assert_eq!(ends[0]["games"], 36);
+        ends[0]["by"].as_str().unwrap().to_owned()
+    };
+    // The two-sided table comes before any one-sided one that knows the position.
+    assert_eq!(ended("6:2 1:1 / 5:3", &[]), two_sided);
+    assert_eq!(ended("7:2 1:1 / 5:3", &[]), one_sided);
+    assert_eq!(ended("7:2 1:1 / 5:3", &["--table", &one_sided]), one_sided);
+    // Tables that are named stand alone, beside the computed one.
+    let computed = "six points, one-sided, computed in memory";
+    assert_eq!(ended("6:2 1:1 / 5:3", &["--table", &one_sided]), computed);
+    let all = folder.path().to_str().unwrap();
+    assert_eq!(ended("6:2 1:1 / 5:3", &["--tables", all]), two_sided);
+    assert_eq!(ended("6:2 1:1 / 5:3", &["--no-tables"]), "the last chequer");
+    assert_eq!(
+        ended("start", &["--truncate", "1", "--no-luck-adjustment"]),
+        "truncation"
     );
 }
 

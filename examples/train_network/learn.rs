@@ -103,3 +103,18 @@ impl Learner {
         equity_error * equity_error
     }
 }
+
+/// Moves `average` towards `weights` by this share.
+pub(crate) fn blend(average: &mut Weights, weights: &Weights, share: f32) {
+    let pairs = [
+        (&mut average.input[..], &weights.input[..]),
+        (&mut average.bias, &weights.bias),
+        (&mut average.output, &weights.output),
+        (&mut average.output_bias, &weights.output_bias),
+    ];
+    for (average, weights) in pairs {
+        for (a, w) in average.iter_mut().zip(weights) {
+            *a += share * (w - *a);
+        }
+    }
+}

@@ -47,9 +47,27 @@ struct Options {
     /// Learning rate at the end.
     #[arg(long, default_value_t = 0.001)]
     last_rate: f32,
-    /// λ at the start; falls to 0 over the first fifth.
+    /// λ at the start; falls over the first fifth.
     #[arg(long, default_value_t = 0.5)]
     lambda: f32,
+    /// λ after the first fifth.
+    #[arg(long, default_value_t = 0.0)]
+    last_lambda: f32,
+    /// Share of games that begin with a few random plays, for variety.
+    #[arg(long, default_value_t = 0.125)]
+    explore: f64,
+    /// Games over which the weights that are written and judged are averaged,
+    /// at most a quarter of those that were played; 0 for the last weights.
+    #[arg(long, default_value_t = 10_000)]
+    average: u64,
+    /// Play, and take targets, with the averaged weights instead of the last.
+    #[arg(long)]
+    steady: bool,
+    /// What a won gammon counts for in the choice of plays, in every other
+    /// game, instead of 1 point more: attacks come up that a network which
+    /// undervalues them would never try.
+    #[arg(long, default_value_t = 1.0)]
+    eager: f32,
     /// Share of positions that learn, each from all 21 rolls.
     #[arg(long)]
     full: Option<f64>,
@@ -73,6 +91,8 @@ struct Sample {
 struct Player<'a> {
     network: Network,
     races: &'a HomeRaces,
+    /// What a won gammon counts for.
+    gammon: f32,
 }
 
 impl Player<'_> {
@@ -90,7 +110,8 @@ impl Player<'_> {
         let mut best: Option<(f32, Board, Chances, bool)> = None;
         for play in plays.generate(board, dice) {
             let (value, exact) = self.value(play.next());
-            let equity = -value.money();
+            let won = value.lose_gammon + value.lose_backgammon;
+            let equity = -value.money() + (self.gammon - 1.0) * won;
             if best.is_none_or(|(least, ..)| equity > least) {
                 best = Some((equity, *play.next(), value, exact));
             }
@@ -117,11 +138,10 @@ impl Player<'_> {
         sum
     }
 
-    fn play(&self, random: &mut Random, lambda: f32, full: Option<f64>, samples: &mut Vec<Sample>) {
+    fn play(&self, random: &mut Random, lambda: f32, options: &Options, samples: &mut Vec<Sample>) {
         let mut plays = Plays::new();
         let mut board = Board::START;
-        // One game in eight begins with a few random plays, for variety.
-        if random.below(8) == 0 {
+        if random.unit() < options.explore {
             for _ in 0..2 + random.below(8) {
                 let list = plays.generate(&board, random.dice());
                 board = match list.len() {
@@ -149,7 +169,7 @@ impl Player<'_> {
                 }
             }
             later = Some(target);
-            if let Some(share) = full {
+            if let Some(share) = options.full {
                 if random.unit() >= share {
                     continue;
                 }
@@ -199,20 +219,14 @@ fn main() {
             Learner::new(Class::Race, 64, &mut random),
         ],
     };
+    let mut averaged = [learners[0].weights.clone(), learners[1].weights.clone()];
     let start = Instant::now();
     let mut samples = Vec::new();
     let (mut errors, mut learnt) = ([0f64; 2], [0u64; 2]);
     println!("games\tseconds\trate\tcontact_rms\trace_rms\tloss_per_move");
     for first in (0..options.stop.unwrap_or(options.games)).step_by(BATCH as usize) {
-        let networks = [learners[0].weights.clone(), learners[1].weights.clone()];
-        let player = Player {
-            network: Network::new(&networks),
-            races: &races,
-        };
         if first % options.every < BATCH {
-            let loss = decisions.as_ref().map_or(f32::NAN, |d| {
-                judge::mean_loss(d, |b| -player.value(b).0.money())
-            });
+            let loss = judged(&averaged, &races, decisions.as_deref());
             let rms = [0, 1].map(|k| (errors[k] / learnt[k].max(1) as f64).sqrt());
             let rate = rate(&options, first);
             println!(
@@ -222,15 +236,26 @@ fn main() {
                 rms[1]
             );
             (errors, learnt) = ([0.0; 2], [0; 2]);
-            std::fs::write(&options.out, weights::write(&networks)).expect("a writable file");
+            std::fs::write(&options.out, weights::write(&averaged)).expect("a writable file");
         }
+        let mut player = Player {
+            gammon: 1.0,
+            network: if options.steady {
+                Network::new(&averaged)
+            } else {
+                Network::new(&[learners[0].weights.clone(), learners[1].weights.clone()])
+            },
+            races: &races,
+        };
         samples.clear();
-        let lambda = options.lambda * (1.0 - 5.0 * first as f32 / options.games as f32).max(0.0);
+        let left = (1.0 - 5.0 * first as f32 / options.games as f32).max(0.0);
+        let lambda = options.last_lambda + left * (options.lambda - options.last_lambda);
         for game in first..(first + BATCH).min(options.games) {
+            player.gammon = if game % 2 == 0 { 1.0 } else { options.eager };
             player.play(
                 &mut Random::new(options.seed, game),
                 lambda,
-                options.full,
+                &options,
                 &mut samples,
             );
         }
@@ -241,21 +266,37 @@ fn main() {
                 f64::from(learners[k].learn(&sample.rows, &sample.target, rate(&options, first)));
             learnt[k] += 1;
         }
+        let share = BATCH as f32 / options.average.min(first / 4).max(BATCH) as f32;
+        for (average, learner) in averaged.iter_mut().zip(&learners) {
+            match options.average {
+                0 => average.clone_from(&learner.weights),
+                _ => learn::blend(average, &learner.weights, share),
+            }
+        }
     }
-    let networks = [learners[0].weights.clone(), learners[1].weights.clone()];
-    if let Some(decisions) = &decisions {
-        let player = Player {
-            network: Network::new(&networks),
-            races: &races,
-        };
-        let loss = judge::mean_loss(decisions, |b| -player.value(b).0.money());
-        println!(
-            "{}\t{:.0}\t\t\t\t{loss:.5}",
-            options.games,
-            start.elapsed().as_secs_f64()
-        );
-    }
-    std::fs::write(&options.out, weights::write(&networks)).expect("a writable file");
+    println!(
+        "{}\t{:.0}\t\t\t\t{:.5}",
+        options.stop.unwrap_or(options.games),
+        start.elapsed().as_secs_f64(),
+        judged(&averaged, &races, decisions.as_deref())
+    );
+    std::fs::write(&options.out, weights::write(&averaged)).expect("a writable file");
+}
+
+/// Loss per move of the player with these weights; NaN without decisions.
+fn judged(
+    networks: &[weights::Weights; 2],
+    races: &HomeRaces,
+    decisions: Option<&[judge::Decision]>,
+) -> f32 {
+    let player = Player {
+        network: Network::new(networks),
+        races,
+        gammon: 1.0,
+    };
+    decisions.map_or(f32::NAN, |d| {
+        judge::mean_loss(d, |b| -player.value(b).0.money())
+    })
 }
 
 fn rate(options: &Options, game: u64) -> f32 {

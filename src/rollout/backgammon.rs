@@ -3,7 +3,7 @@
 use super::Chances;
 use super::allocate::{Candidate, leader};
 use super::dice::Dice;
-use super::evaluate::Player;
+use super::evaluate::{End, Player};
 use super::game::{Rules, Table, play};
 use super::schedule::{Found, Outcome, Run};
 use super::statistics::{Moments, difference_error};
@@ -30,6 +30,8 @@ pub struct Game {
     pub chances: [f32; 5],
     /// Their equity.
     pub equity: f32,
+    /// What ended the game.
+    pub end: End,
 }
 
 impl Outcome for Game {
@@ -73,7 +75,7 @@ impl Rollout<'_> {
     /// From the player's tables or evaluator.
     pub fn game(&self, choice: &Choice, number: u64, table: &mut Table) -> Result<Game> {
         let dice = self.dice.game(number);
-        let chances = play(
+        let (chances, end) = play(
             &choice.board,
             choice.own_roll,
             &self.rules,
@@ -84,6 +86,7 @@ impl Rollout<'_> {
         Ok(Game {
             chances,
             equity: self.rules.stakes.equity(&Chances::from_array(chances)),
+            end,
         })
     }
 }

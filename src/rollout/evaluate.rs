@@ -45,6 +45,17 @@ impl Evaluator for Network {
     }
 }
 
+/// What ended a game of a rollout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum End {
+    /// The last chequer left.
+    Played,
+    /// The rollout's limit of rolls; its evaluator gave the chances.
+    CutOff,
+    /// A table of the player's, by its place among them from 0.
+    Table(u16),
+}
+
 /// An evaluator and the tables that are asked first.
 pub struct Player {
     evaluator: Box<dyn Evaluator>,
@@ -57,6 +68,11 @@ impl Player {
         Player { evaluator, tables }
     }
 
+    /// The names of the tables, in the order in which they are asked.
+    pub fn table_names(&self) -> Vec<String> {
+        self.tables.iter().map(|t| t.name()).collect()
+    }
+
     /// The evaluator's name and the tables'.
     pub fn names(&self) -> Vec<String> {
         std::iter::once(self.evaluator.name())
@@ -64,18 +80,18 @@ impl Player {
             .collect()
     }
 
-    /// The chances of the side on roll where they are known exactly: the game
-    /// is over or in a table.
+    /// The chances of the side on roll where they are known exactly, the game
+    /// being over or in a table, and which of the two.
     ///
     /// # Errors
     /// A table that cannot be read.
-    pub fn exact(&self, board: &Board) -> Result<Option<Chances>> {
+    pub fn exact(&self, board: &Board) -> Result<Option<(Chances, End)>> {
         if let Some(over) = finished(board) {
-            return Ok(Some(over));
+            return Ok(Some((over, End::Played)));
         }
-        for table in &self.tables {
+        for (number, table) in self.tables.iter().enumerate() {
             if let Some(chances) = table.chances(board)? {
-                return Ok(Some(chances));
+                return Ok(Some((chances, End::Table(number as u16))));
             }
         }
         Ok(None)
@@ -92,7 +108,7 @@ impl Player {
         scratch.indices.clear();
         for (i, board) in boards.iter().enumerate() {
             match self.exact(board)? {
-                Some(chances) => scratch.out[i] = chances,
+                Some((chances, _)) => scratch.out[i] = chances,
                 None => {
                     scratch.open.push(*board);
                     scratch.indices.push(i);

@@ -74,10 +74,16 @@ impl External {
         let program = words
             .next()
             .ok_or_else(|| Error::invalid("the command of the external evaluator is empty"))?;
-        let mut child = Command::new(program)
+        let mut started = Command::new(program);
+        started
             .args(words)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdout(Stdio::piped());
+        // Ctrl-C is for us: what it ends is the rollout, whose games under way
+        // still want answers.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut started, 0);
+        let mut child = started
             .spawn()
             .map_err(|e| Error::io(format!("start `{command}`"), e))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {

@@ -2,7 +2,7 @@
 
 use super::Chances;
 use super::dice::GameDice;
-use super::evaluate::{Player, Scratch};
+use super::evaluate::{End, Player, Scratch};
 use super::stakes::Stakes;
 use crate::Result;
 use crate::bearoff::Board;
@@ -34,7 +34,7 @@ pub struct Table {
 pub type Result5 = [f32; 5];
 
 /// Plays a game from `board`. The answer is for the side that is on roll if
-/// `own_roll`, else for its opponent.
+/// `own_roll`, else for its opponent, and tells what ended the game.
 ///
 /// # Errors
 /// From the player's tables or evaluator.
@@ -45,24 +45,24 @@ pub fn play(
     player: &Player,
     mut dice: GameDice,
     table: &mut Table,
-) -> Result<Result5> {
+) -> Result<(Result5, End)> {
     let stakes = [rules.stakes.flipped(), rules.stakes];
     let mut board = *board;
     let mut own = own_roll;
     let mut luck = [0f32; 5];
     let mut rolls = 0;
-    let end = loop {
+    let (chances, end) = loop {
         let exact = if rules.stop_at_tables {
             player.exact(&board)?
         } else {
-            super::network::finished(&board)
+            super::network::finished(&board).map(|over| (over, End::Played))
         };
         if let Some(exact) = exact {
             break exact;
         }
         if rules.truncate.is_some_and(|limit| rolls >= limit) {
             player.evaluate(&[board], &mut table.scratch)?;
-            break table.scratch.out[0];
+            break (table.scratch.out[0], End::CutOff);
         }
         let [a, b] = dice.roll();
         let thrown = [a.max(b), a.min(b)];
@@ -99,8 +99,8 @@ pub fn play(
         own = !own;
         rolls += 1;
     };
-    let end = if own { end } else { end.flipped() }.to_array();
-    Ok(std::array::from_fn(|k| end[k] - luck[k]))
+    let chances = if own { chances } else { chances.flipped() }.to_array();
+    Ok((std::array::from_fn(|k| chances[k] - luck[k]), end))
 }
 
 /// The board after the best play of `roll` and the chances of the side that

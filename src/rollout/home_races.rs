@@ -1,20 +1,11 @@
 //! Exact values of races in which both sides are home: the one-sided six-point
 //! database in memory, computed plainly from the rules.
 
+use super::race::{ROLL_LIMIT, Times, race};
 use super::{Chances, EndTable};
 use crate::Result;
 use crate::bearoff::board::{BAR, Board, CHEQUERS, Points};
 use crate::bearoff::plays::{Plays, ROLLS};
-
-/// Rolls after which every position is off.
-const ROLL_LIMIT: usize = 32;
-
-/// Chances that the last and that the first chequer leaves on roll i.
-#[derive(Clone, Copy)]
-struct Times {
-    last: [f32; ROLL_LIMIT],
-    first: [f32; ROLL_LIMIT],
-}
 
 /// The distributions of all 54,264 positions of up to 15 chequers at home.
 pub struct HomeRaces {
@@ -130,21 +121,7 @@ impl HomeRaces {
         }
         let mine = &self.times[self.number(board.on_roll())];
         let theirs = &self.times[self.number(board.opponent())];
-        let mut out = Chances::default();
-        // What is left of the opponent's distributions from roll i on, of mine after it.
-        let (mut last_left, mut first_left, mut mine_left) = (1.0f32, 1.0f32, 1.0 - mine.first[0]);
-        for i in 1..ROLL_LIMIT {
-            last_left -= theirs.last[i - 1];
-            first_left -= theirs.first[i - 1];
-            mine_left -= mine.first[i];
-            out.win += mine.last[i] * last_left;
-            out.win_gammon += mine.last[i] * first_left;
-            out.lose_gammon += theirs.last[i] * mine_left;
-        }
-        out.win = out.win.clamp(0.0, 1.0);
-        out.win_gammon = out.win_gammon.clamp(0.0, out.win);
-        out.lose_gammon = out.lose_gammon.clamp(0.0, 1.0 - out.win);
-        Some(out)
+        Some(race(mine, theirs))
     }
 }
 

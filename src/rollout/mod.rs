@@ -10,6 +10,7 @@ pub mod external;
 pub mod game;
 mod home_races;
 pub mod network;
+mod race;
 pub mod random;
 pub mod schedule;
 pub mod stakes;
@@ -18,7 +19,7 @@ pub mod tables;
 
 pub use backgammon::Rollout;
 pub use chances::Chances;
-pub use evaluate::{EndTable, Evaluator, Player};
+pub use evaluate::{End, EndTable, Evaluator, Player};
 pub use home_races::HomeRaces;
 pub use network::Network;
 pub use tables::BearoffTable;

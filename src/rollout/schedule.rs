@@ -65,8 +65,8 @@ impl Run<'_> {
     /// `known` holds games of an earlier run with the same plan but for its
     /// budget: they are used instead of being played, so that the result is
     /// that of one longer run. `play` gets a candidate and the number of a
-    /// game; `watch` is called now and then, on the calling thread
-    /// and while the work waits, with what is known.
+    /// game; `watch` is called four times a second, on the calling thread and
+    /// while the work waits, with all games that have been played.
     ///
     /// # Errors
     /// The first error of `play`.
@@ -100,7 +100,13 @@ impl Run<'_> {
                 }
                 match known.get(job.candidate).and_then(|k| k.get(game as usize)) {
                     Some(known) => games.push(known.clone()),
-                    None => games.push(play(job.candidate, game)?),
+                    None => match play(job.candidate, game) {
+                        Ok(played) => games.push(played),
+                        // Where Ctrl-C reaches an external evaluator too, it is
+                        // no fault that it is gone.
+                        Err(_) if self.interrupt.load(Ordering::Relaxed) => break,
+                        Err(error) => return Err(error),
+                    },
                 }
             }
             Ok(games)
@@ -118,7 +124,7 @@ impl Run<'_> {
             for _ in 0..self.threads.max(1) {
                 scope.spawn(work);
             }
-            let pause = Duration::from_millis(100);
+            let pause = Duration::from_millis(250);
             let mut watched = Instant::now();
             let mut guard = lock(&state);
             while guard.workers > 0 {
@@ -127,7 +133,8 @@ impl Run<'_> {
                     .unwrap_or_else(|e| e.into_inner())
                     .0;
                 if watched.elapsed() >= pause {
-                    watch(&guard.candidates, &guard.games);
+                    let (candidates, games) = guard.so_far();
+                    watch(&candidates, &games);
                     watched = Instant::now();
                 }
             }
@@ -203,6 +210,22 @@ impl<T: Outcome> State<T> {
                 self.error.get_or_insert(error);
             }
         }
+    }
+
+    /// What is known, and what will be once earlier jobs are played.
+    fn so_far(&self) -> (Vec<Candidate>, Vec<Vec<T>>) {
+        let (mut candidates, mut games) = (self.candidates.clone(), self.games.clone());
+        for (job, played) in &self.queue {
+            let candidate = &mut candidates[job.candidate];
+            if candidate.series.count() != job.first_game {
+                continue;
+            }
+            for game in played.iter().flatten() {
+                candidate.series.push(game.value());
+                games[job.candidate].push(game.clone());
+            }
+        }
+        (candidates, games)
     }
 
     /// Makes the games of the oldest job known, if they are played.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::race::{ROLL_LIMIT, Times, race};
 use super::{Chances, EndTable};
 use crate::bearoff::Board;
 use crate::bearoff::Database;
@@ -89,13 +90,27 @@ impl BearoffTable {
     /// # Errors
     /// Those of [`Database::open`] and [`BearoffTable::new`].
     pub fn open(path: &Path) -> Result<Self> {
-        let database = Database::open(path)?;
+        Self::from_database(path, Database::open(path)?)
+    }
+
+    /// Takes a file that is open.
+    ///
+    /// # Errors
+    /// Those of [`BearoffTable::new`].
+    pub fn from_database(path: &Path, database: Database) -> Result<Self> {
         let schema = database.schema()?;
-        Self::new(
-            path.display().to_string(),
-            &schema,
-            Box::new(File(database)),
-        )
+        let name = path.display().to_string();
+        Self::new(name, &schema, Box::new(File(database)))
+    }
+
+    /// Puts tables in the order in which a rollout should ask them: two-sided
+    /// ones first, whose values are exact whatever both sides play for, and
+    /// then the smallest.
+    pub fn sort(tables: &mut [BearoffTable]) {
+        tables.sort_by_key(|table| {
+            let two_sided = matches!(table.form, Layout::TwoSided { .. });
+            (!two_sided, table.points, table.chequers)
+        });
     }
 
     /// Takes a table's records with what they mean.
@@ -209,63 +224,30 @@ impl EndTable for BearoffTable {
                     self.record(numbering.rank(mine)?)?,
                     self.record(numbering.rank(theirs)?)?,
                 ];
-                let times = |record: &[u32; MOST_VALUES], full: bool| {
-                    Times::new(record, *win, gammon.filter(|_| full))
-                };
+                let times = |record, full: bool| times(record, *win, gammon.filter(|_| full));
                 Ok(Some(race(&times(&mine, full[0]), &times(&theirs, full[1]))))
             }
         }
     }
 }
 
-/// Rolls after which every side is off.
-const ROLL_LIMIT: usize = 48;
-
-/// Chances that the last and that the first chequer leaves on roll i.
-struct Times {
-    last: [f32; ROLL_LIMIT],
-    first: [f32; ROLL_LIMIT],
-}
-
-impl Times {
-    fn new(record: &[u32; MOST_VALUES], win: Distribution, gammon: Option<Distribution>) -> Self {
-        let spread = |from: Distribution| {
-            let mut out = [0.0; ROLL_LIMIT];
-            for (p, &value) in out
-                .iter_mut()
-                .zip(&record[from.start..from.start + from.rolls])
-            {
-                *p = value as f32 / from.certain;
-            }
-            out
-        };
-        let mut at_once = [0.0; ROLL_LIMIT];
-        at_once[0] = 1.0;
-        Times {
-            last: spread(win),
-            first: gammon.map_or(at_once, spread),
+fn times(record: &[u32; MOST_VALUES], win: Distribution, gammon: Option<Distribution>) -> Times {
+    let spread = |from: Distribution| {
+        let mut out = [0.0; ROLL_LIMIT];
+        for (p, &value) in out
+            .iter_mut()
+            .zip(&record[from.start..from.start + from.rolls])
+        {
+            *p = value as f32 / from.certain;
         }
+        out
+    };
+    let mut at_once = [0.0; ROLL_LIMIT];
+    at_once[0] = 1.0;
+    Times {
+        last: spread(win),
+        first: gammon.map_or(at_once, spread),
     }
-}
-
-/// The race of two sides; the first rolls next.
-fn race(mine: &Times, theirs: &Times) -> Chances {
-    let mut out = Chances::default();
-    // What is left of the other side's distributions at each roll: I bear off
-    // on roll i before it has had its own roll i.
-    let (mut last_left, mut first_left, mut mine_left) = (1.0f32, 1.0f32, 1.0 - mine.first[0]);
-    for i in 1..ROLL_LIMIT {
-        last_left -= theirs.last[i - 1];
-        first_left -= theirs.first[i - 1];
-        mine_left -= mine.first[i];
-        out.win += mine.last[i] * last_left;
-        out.win_gammon += mine.last[i] * first_left;
-        out.lose_gammon += theirs.last[i] * mine_left;
-    }
-    out.win = out.win.clamp(0.0, 1.0);
-    out.win_gammon = out.win_gammon.clamp(0.0, out.win);
-    out.lose_gammon = out.lose_gammon.clamp(0.0, 1.0 - out.win);
-    out
 }
 
 #[cfg(test)]

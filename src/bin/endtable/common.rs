@@ -19,6 +19,8 @@ pub(crate) enum Outcome {
     Done,
     /// The data is bad or differs, as has been said.
     Differs,
+    /// Ctrl-C ended the work; what was known by then has been printed.
+    Interrupted,
 }
 
 /// How a verb failed.
@@ -53,11 +55,14 @@ impl From<serde_json::Error> for Failure {
 /// What a verb returns.
 pub(crate) type Ran = Result<Outcome, Failure>;
 
+/// Exit code after Ctrl-C, as shells have it: 128 and the signal's number.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// 1 when the data or the machine is at fault, 2 when the call is.
 pub(crate) fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Invalid { .. } => 2,
-        Error::Interrupted => 130,
+        Error::Interrupted => INTERRUPTED,
         _ => 1,
     }
 }
@@ -143,7 +148,7 @@ pub(crate) fn catch_interrupts() {
         // Without a handler the default holds, which is to end at once.
         let _ = ctrlc::set_handler(|| {
             if STOP.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
+                std::process::exit(i32::from(INTERRUPTED));
             }
         });
     });

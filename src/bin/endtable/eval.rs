@@ -1,19 +1,18 @@
 //! `endtable eval`: what the open tables say of positions.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::Args;
-use endtable::bearoff::database::{Database, is_known};
 use endtable::bearoff::evaluate::{Rated, RatedPlays};
 use endtable::bearoff::position::{Dice, parse_dice};
 use endtable::bearoff::{Evaluation, Position, Tables, play_notation};
-use endtable::table::{OpenOptions, library};
+use endtable::table::library;
 use endtable::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::chess;
-use crate::common::{Failure, Outcome, Ran, map, positions, print_json};
+use crate::common::{Failure, Outcome, Ran, positions, print_json};
+use crate::named_tables::TableArguments;
 
 /// Evaluate positions: chances, effective pip counts, cube action, plays of a roll
 ///
@@ -31,12 +30,8 @@ pub(crate) struct Arguments {
     /// List the plays of this roll [default: that of the position]
     #[arg(long, value_name = "DICE", value_parser = parse_dice)]
     roll: Option<Dice>,
-    /// Use this table or gnubg database; may be given again
-    #[arg(long = "table", value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Use the tables in this folder; may be given again
-    #[arg(long = "tables", value_name = "DIR")]
-    folders: Vec<PathBuf>,
+    #[command(flatten)]
+    tables: TableArguments,
     /// Print one JSON object a position
     #[arg(long)]
     json: bool,
@@ -45,10 +40,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Ran {
     let mut asked = positions(&arguments.positions).peekable();
     if matches!(asked.peek(), Some(Ok(text)) if chess::is_fen(text)) {
-        let folder = chess::folder(&arguments.folders, &arguments.files)?;
+        let folder = chess::folder(&arguments.tables.folders, &arguments.tables.files)?;
         return chess::answer(&folder, asked, arguments.json, true);
     }
-    let tables = open_tables(arguments)?;
+    let tables = open_tables(&arguments.tables)?;
     let many = arguments.positions.len() > 1 || arguments.positions.iter().any(|p| p == "-");
     let mut outcome = Outcome::Done;
     let mut plays = RatedPlays::new();
@@ -73,32 +68,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
     Ok(outcome)
 }
 
-/// The tables that were named, else those that are found.
-fn open_tables(arguments: &Arguments) -> Result<Tables> {
+fn open_tables(arguments: &TableArguments) -> Result<Tables> {
     let mut tables = Tables::new();
-    let open =
-        |path: &std::path::Path| Database::open_with(path, |path| map(path, OpenOptions::new()));
-    for path in &arguments.files {
-        tables.add(path, open(path)?).map_err(|e| e.in_file(path))?;
-    }
-    for folder in &arguments.folders {
-        if !folder.is_dir() {
-            let message = format!("{}: no folder; name one with tables", folder.display());
-            return Err(Error::invalid(message));
-        }
-    }
-    let named = !arguments.files.is_empty() || !arguments.folders.is_empty();
-    let places = match named {
-        true => arguments.folders.clone(),
-        false => library::search_path(),
-    };
-    for path in library::find(&places, is_known) {
-        match open(&path).and_then(|database| tables.add(&path, database)) {
-            // Tables of other games lie in the same folders.
-            Ok(()) | Err(Error::Unsupported { .. }) => {}
-            Err(error) => eprintln!("endtable: passed over: {}", error.in_file(&path)),
-        }
-    }
+    arguments.open(|path, database| tables.add(path, database))?;
     if tables.is_empty() {
         return Err(Error::invalid(format!(
             "no bearoff table to evaluate with: name one with --table or --tables, list folders in {}, or make one with `endtable make bearoff 6 -o {}`",

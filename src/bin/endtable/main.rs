@@ -11,8 +11,8 @@ mod info;
 mod machine;
 mod make;
 mod making;
+mod named_tables;
 mod rollout;
-mod rollout_file;
 mod stats;
 mod tables;
 mod transcode;
@@ -27,7 +27,9 @@ use common::{Failure, Outcome};
 /// Solved game endings in small files that are read at random.
 #[derive(Parser)]
 #[command(name = "endtable", version, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 the data is bad or differs, 2 the call is wrong.")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 the data is bad or differs, 2 the call is wrong, 130 interrupted."
+)]
 struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Differs) => ExitCode::from(1),
+        Ok(Outcome::Interrupted) => ExitCode::from(common::INTERRUPTED),
         // Whoever reads our output has heard enough, as with `| head`.
         Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(Failure::Error(error)) => {

@@ -3,45 +3,49 @@
 use std::path::Path;
 
 use endtable::bearoff::Position;
-use endtable::rollout::Chances;
 use endtable::rollout::backgammon::Game;
+use endtable::rollout::{Chances, End};
 use endtable::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a rollout was started with; a continued one takes it over.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Settings {
-    pub(crate) position: String,
-    pub(crate) roll: Option<String>,
-    pub(crate) plays: Option<Vec<String>>,
-    pub(crate) seed: u64,
-    pub(crate) stratify: String,
-    pub(crate) luck_adjusted: bool,
-    pub(crate) truncate: Option<u32>,
-    /// Files; `None` for no table at all, not even the computed one.
-    pub(crate) tables: Option<Vec<String>>,
-    pub(crate) external: Option<String>,
-    pub(crate) match_table: Option<String>,
-    pub(crate) allocate: String,
-    pub(crate) batch: u64,
-}
+use super::settings::Settings;
 
 /// The file.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Saved {
     format: String,
     settings: Settings,
-    /// For each play its games, each as five chances.
-    games: Vec<Vec<[f32; 5]>>,
+    /// For each play its games: five chances, and what ended the game as
+    /// [`end_number`] has it.
+    games: Vec<Vec<([f32; 5], u16)>>,
+}
+
+/// 0 for the last chequer, 1 for a game that was cut off, 2 and more for the
+/// player's tables.
+fn end_number(end: End) -> u16 {
+    match end {
+        End::Played => 0,
+        End::CutOff => 1,
+        End::Table(number) => number.saturating_add(2),
+    }
+}
+
+fn end_of(number: u16) -> End {
+    match number {
+        0 => End::Played,
+        1 => End::CutOff,
+        table => End::Table(table - 2),
+    }
 }
 
 const FORMAT: &str = "endtable rollout 1";
 
 impl Saved {
     pub(crate) fn new(settings: Settings, games: &[Vec<Game>]) -> Self {
+        let plain = |game: &Game| (game.chances, end_number(game.end));
         let games = games
             .iter()
-            .map(|games| games.iter().map(|game| game.chances).collect())
+            .map(|games| games.iter().map(plain).collect())
             .collect();
         Saved {
             format: FORMAT.to_owned(),
@@ -84,9 +88,10 @@ impl Saved {
         let stakes = self
             .settings
             .stakes(&Position::parse(&self.settings.position)?)?;
-        let game = |chances: [f32; 5]| Game {
+        let game = |(chances, end): ([f32; 5], u16)| Game {
             chances,
             equity: stakes.equity(&Chances::from_array(chances)),
+            end: end_of(end),
         };
         let games = self
             .games
