@@ -11,9 +11,9 @@ use cozy_chess::Board;
 use endtable::chess::generate::{Working, closure, generate};
 use endtable::chess::make::{Keep, MakeOptions, make};
 use endtable::chess::{
-    Material, Move, Position, Probe, ProbeError, ProbeOptions, Score, Table, check,
+    Material, Move, Position, Probe, ProbeError, ProbeOptions, Score, Side, Table, check,
 };
-use endtable::table::OpenOptions;
+use endtable::table::{OpenOptions, Reader, Records, WriteOptions, write};
 
 /// Makes endings in memory, and counts what is known of them.
 fn check_counts(names: &[&str]) {
@@ -217,7 +217,7 @@ fn one_side_tells_the_other_by_a_search() {
     let table = large.table(&ending).unwrap();
     let mut searched = 0;
     for number in (0..table.reader().len()).step_by(1009) {
-        for side in [endtable::chess::Side::White, endtable::chess::Side::Black] {
+        for side in Side::BOTH {
             let placement = table.placement(number).unwrap();
             let Some(p) = Position::from_placement(table.men(), &placement, side) else {
                 continue;
@@ -315,6 +315,166 @@ fn tables_are_the_same_for_any_number_of_threads_and_after_resuming() {
     let one = made(1, false);
     assert!(made(3, false) == one);
     assert!(made(2, true) == one);
+}
+
+/// A table with one of its values changed.
+struct Changed {
+    reader: Reader,
+    number: u64,
+    value: u32,
+}
+
+impl Records for Changed {
+    fn len(&self) -> u64 {
+        self.reader.len()
+    }
+
+    fn width(&self) -> usize {
+        self.reader.width()
+    }
+
+    fn read(&self, first: u64, out: &mut [u32]) -> endtable::Result<()> {
+        self.reader.read(first, out)?;
+        let width = self.width();
+        if let Some(record) = (self.number.checked_sub(first))
+            .and_then(|i| out.chunks_exact_mut(width).nth(i as usize))
+        {
+            record[0] = self.value;
+        }
+        Ok(())
+    }
+}
+
+/// A copy of a table, not coded, with another name, other fields and one other
+/// value of White to move.
+fn copied(folder: &Path, name: &str, number: u64, value: u32, metric: &str) {
+    let from = OpenOptions::new()
+        .open(self::folder().join("KQvK.etb"))
+        .unwrap();
+    let mut schema = from.schema().clone();
+    let column = &mut schema.columns[0];
+    column.codec.name = "stored".to_owned();
+    column.codec.params = endtable::Properties::new();
+    for field in &mut column.fields {
+        field
+            .properties
+            .set("metric", endtable::Value::Text(metric.to_owned()));
+    }
+    let records = Changed {
+        reader: from,
+        number,
+        value,
+    };
+    let options = WriteOptions {
+        force: true,
+        progress: None,
+    };
+    write(
+        &records,
+        schema,
+        &folder.join(format!("{name}.etb")),
+        &options,
+    )
+    .unwrap();
+}
+
+#[test]
+fn each_rule_of_chess_tables_is_found() {
+    let sound = Probe::open(folder());
+    let table = sound.table(&Material::parse("KQvK").unwrap()).unwrap();
+    let (number, position) = (0..table.reader().len())
+        .filter_map(|number| {
+            let placement = table.placement(number)?;
+            let own = table.number(&placement) == Some(number);
+            let position = Position::from_placement(table.men(), &placement, Side::White)?;
+            own.then_some((number, position))
+        })
+        .nth(1000)
+        .unwrap();
+    let mut record = [0; 2];
+    table.reader().get(number, &mut record).unwrap();
+    assert!(record[0] > 1);
+    let rule = |error: ProbeError| match error {
+        ProbeError::Table(endtable::Error::Corrupt { rule, .. }) => rule,
+        other => panic!("{other}"),
+    };
+    let temporary = tempfile::tempdir().unwrap();
+    let here = temporary.path();
+    let asked = |name: &str| {
+        Probe::open(here)
+            .table(&Material::parse(name).unwrap())
+            .map(|_| ())
+    };
+    // As it is, then with each fault.
+    copied(here, "KQvK", number, record[0], "dtm");
+    assert_eq!(
+        Probe::open(here).probe(&position).unwrap(),
+        sound.probe(&position).unwrap()
+    );
+    copied(here, "KQvK", number, record[0], "dtz");
+    assert_eq!(rule(asked("KQvK").unwrap_err()), "K-3");
+    copied(here, "KRvK", number, record[0], "dtm");
+    assert_eq!(rule(asked("KRvK").unwrap_err()), "K-4");
+    copied(here, "KQvK", number, 0, "dtm");
+    assert_eq!(rule(Probe::open(here).probe(&position).unwrap_err()), "K-5");
+    copied(here, "KQvK", number, record[0] - 1, "dtm");
+    let ending = Material::parse("KQvK").unwrap();
+    match check(&Probe::open(here), &ending, u64::MAX, &|_| Ok(())) {
+        Err(endtable::Error::Corrupt {
+            rule: "K-6",
+            message,
+            ..
+        }) => {
+            assert!(message.contains("Score"), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// How many files this process has open under a folder.
+#[cfg(target_os = "linux")]
+fn open_files(folder: &Path) -> usize {
+    std::fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok())
+        .filter(|path| path.starts_with(folder))
+        .count()
+}
+
+/// All endings with up to six men have a file here, many more than may be open.
+#[test]
+#[cfg(target_os = "linux")]
+fn with_510_tables_no_more_are_open_than_allowed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let here = temporary.path().canonicalize().unwrap();
+    // Real tables of three men under all other names: their look-ups fail, as
+    // the men are others, after the files were opened.
+    let mut names: Vec<Material> = (3..=6).flat_map(Material::all).collect();
+    names.truncate(510);
+    assert_eq!(names.len(), 510);
+    for ending in &names {
+        let from = folder().join("KQvK.etb");
+        std::fs::copy(from, here.join(format!("{ending}.etb"))).unwrap();
+    }
+    let probe = ProbeOptions::new().open_tables(3).open(&here);
+    let mut failed = 0;
+    for ending in &names {
+        failed += usize::from(probe.table(ending).is_err());
+        assert!(open_files(&here) <= 3);
+    }
+    assert_eq!(failed, 509);
+    drop(probe);
+    // Those that are right stay open.
+    let few = ["KQvK", "KRvK", "KPvK", "KBvK", "KNvK"].map(|n| Material::parse(n).unwrap());
+    for ending in &few {
+        let name = format!("{ending}.etb");
+        std::fs::copy(folder().join(&name), here.join(&name)).unwrap();
+    }
+    let probe = ProbeOptions::new().open_tables(3).open(&here);
+    for (i, ending) in few.iter().chain(&few).enumerate() {
+        probe.table(ending).unwrap();
+        assert_eq!(open_files(&here), (i + 1).min(3));
+    }
 }
 
 /// Random legal positions of up to seven men as FEN, by an oracle's judgement.

@@ -175,3 +175,41 @@ fn text_for_people_names_what_gave_the_answer() {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
+
+#[test]
+fn each_position_decides_which_game_it_is_of() {
+    let home = tempfile::tempdir().unwrap();
+    let (race, chess) = (home.path().join("race"), home.path().join("chess"));
+    fs::create_dir_all(&race).unwrap();
+    make(&race.join("ts.etb"));
+    let chess = chess.to_str().unwrap();
+    let made = endtable(
+        home.path(),
+        &["make", "chess", "KQK", "-o", chess, "-q"],
+        "",
+    );
+    assert!(made.status.success());
+    let asked = "1:1 / 1:1\n7k/8/5KQ1/8/8/8/8/8 w - -\n8/8/8/8/8/8/3kK3/8 w - -\n1:1 / 1:1\n";
+    let arguments = [
+        "eval",
+        "--json",
+        "--tables",
+        race.to_str().unwrap(),
+        "--tables",
+        chess,
+        "-",
+    ];
+    let out = endtable(home.path(), &arguments, asked);
+    assert_eq!(out.status.code(), Some(1));
+    let text = String::from_utf8(out.stdout).unwrap();
+    let lines: Vec<Value> = text.lines().map(json).collect();
+    assert_eq!(lines.len(), 4);
+    for race in [&lines[0], &lines[3]] {
+        assert!(race["equity_cubeless"].is_number(), "{race}");
+    }
+    assert_eq!(
+        (&lines[1]["result"], &lines[1]["dtm_plies"]),
+        (&"win".into(), &1.into())
+    );
+    assert!(lines[2]["error"].as_str().unwrap().contains("illegal"));
+}

@@ -119,61 +119,92 @@ pub(crate) fn is_fen(text: &str) -> bool {
     board.matches('/').count() == 7
 }
 
-/// Answers positions from the tables of a folder, with every move when `all`.
+/// Answers positions from the tables of a folder.
 pub(crate) fn answer(
     folder: &Path,
     positions: impl Iterator<Item = Result<String>>,
     as_json: bool,
-    all: bool,
 ) -> Ran {
-    if !folder.is_dir() {
-        return Err(Error::invalid(format!(
-            "{}: no folder; name one with tables",
-            folder.display()
-        ))
-        .into());
-    }
-    // SAFETY: a table is never changed in place: the writer moves whole files
-    // into place, and the program's help tells users to do the same.
-    #[allow(unsafe_code)]
-    let probe = unsafe { ProbeOptions::new().map(folder) };
+    let tables = Tables::open(folder)?;
     let mut outcome = Outcome::Done;
     for text in positions {
         let text = text?;
-        match Found::of(&probe, &text) {
-            Ok(found) if as_json => print_json(&found.json(&text, all))?,
-            Ok(found) => found.print(&text, all)?,
+        match tables.answer(&text, as_json, false)? {
+            Ok(()) => {}
             Err(error) if as_json => {
                 print_json(&json!({ "position": text, "error": error.to_string() }))?;
                 outcome = Outcome::Differs;
             }
-            Err(error) => return Err(Error::from(error).into()),
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(outcome)
 }
 
-/// The folder whose chess tables are to be used: the first one named, the one of
-/// the first table named, else the first with a chess table that is found.
+/// The chess tables of a folder.
+pub(crate) struct Tables(Probe);
+
+impl Tables {
+    pub(crate) fn open(folder: &Path) -> Result<Self> {
+        if !folder.is_dir() {
+            return Err(Error::invalid(format!(
+                "{}: no folder; name one with tables",
+                folder.display()
+            )));
+        }
+        // SAFETY: a table is never changed in place: the writer moves whole files
+        // into place, and the program's help tells users to do the same.
+        #[allow(unsafe_code)]
+        let probe = unsafe { ProbeOptions::new().map(folder) };
+        Ok(Tables(probe))
+    }
+
+    /// Prints the answer to a position, with every move when `all`; the inner
+    /// error is why it has none.
+    pub(crate) fn answer(
+        &self,
+        text: &str,
+        as_json: bool,
+        all: bool,
+    ) -> Result<Result<()>, Failure> {
+        match Found::of(&self.0, text) {
+            Ok(found) if as_json => print_json(&found.json(text, all))?,
+            Ok(found) => found.print(text, all)?,
+            Err(error) => return Ok(Err(error.into())),
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// The folder whose chess tables are to be used: the first one named that has
+/// some, else the first one named, the one of the first table named, else the
+/// first with a chess table that is found.
 pub(crate) fn folder(folders: &[PathBuf], files: &[PathBuf]) -> Result<PathBuf> {
-    if let Some(folder) = folders.first() {
+    let with_tables = |folder: &&PathBuf| {
+        let mut files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        files.any(|file| is_named(&file.path()))
+    };
+    if let Some(folder) = folders.iter().find(with_tables).or(folders.first()) {
         return Ok(folder.clone());
     }
     if let Some(file) = files.first() {
         return Ok(folder_of(file).to_owned());
     }
-    let named = |path: &PathBuf| {
-        let stem = path.file_stem().and_then(|s| s.to_str());
-        stem.is_some_and(|s| s.contains("vK") && Material::parse(s).is_ok())
-    };
     let found = library::find(&library::search_path(), library::is_table);
-    match found.iter().find(|path| named(path)) {
+    match found.iter().find(|path| is_named(path)) {
         Some(path) => Ok(folder_of(path).to_owned()),
         None => Err(Error::invalid(format!(
             "no chess tables: name their folder with --tables, list it in {}, or make some with `endtable make chess --men 3 -o DIR`",
             library::PATH_VARIABLE
         ))),
     }
+}
+
+/// Whether a file has the name of a chess table.
+fn is_named(path: &Path) -> bool {
+    let stem = path.file_stem().and_then(|s| s.to_str());
+    path.extension().is_some_and(|e| e == "etb")
+        && stem.is_some_and(|s| s.contains("vK") && Material::parse(s).is_ok())
 }
 
 /// The folder of a table.

@@ -20,8 +20,7 @@ use crate::named_tables::TableArguments;
 /// side on roll first, each from its own ace-point. `-` reads positions from standard input, one a line. Equities are for money
 /// at a cube of 1; a position at a match score gets neither cubeful equities nor a cube action.
 ///
-/// A FEN is a chess position: result, distance to mate, and every move with its own; the 50-move rule is ignored. All positions
-/// of a call belong to one game.
+/// A FEN is a chess position: result, distance to mate, and every move with its own; the 50-move rule is ignored.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Positions; `-` reads them from standard input
@@ -38,22 +37,40 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ran {
-    let mut asked = positions(&arguments.positions).peekable();
-    if matches!(asked.peek(), Some(Ok(text)) if chess::is_fen(text)) {
-        let folder = chess::folder(&arguments.tables.folders, &arguments.tables.files)?;
-        return chess::answer(&folder, asked, arguments.json, true);
-    }
-    let tables = open_tables(&arguments.tables)?;
     let many = arguments.positions.len() > 1 || arguments.positions.iter().any(|p| p == "-");
     let mut outcome = Outcome::Done;
+    // The tables of a game are looked for when its first position comes.
+    let (mut backgammon, mut chess) = (None, None);
     let mut plays = RatedPlays::new();
-    for text in asked {
+    for text in positions(&arguments.positions) {
         let text = text?;
-        let answer = Position::parse(&text)
-            .and_then(|position| Answer::find(&tables, position, arguments.roll, &mut plays));
-        match answer {
-            Ok(answer) if arguments.json => print_json(&answer.json(&text, &tables, &plays))?,
-            Ok(answer) => answer.print(&text, &tables, &plays)?,
+        let answered = if chess::is_fen(&text) {
+            let tables = match &mut chess {
+                Some(tables) => tables,
+                none => none.insert(open_chess(&arguments.tables)?),
+            };
+            tables.answer(&text, arguments.json, true)?
+        } else {
+            let tables = match &mut backgammon {
+                Some(tables) => tables,
+                none => none.insert(open_tables(&arguments.tables)?),
+            };
+            let answer = Position::parse(&text)
+                .and_then(|position| Answer::find(tables, position, arguments.roll, &mut plays));
+            match answer {
+                Ok(answer) if arguments.json => {
+                    print_json(&answer.json(&text, tables, &plays))?;
+                    Ok(())
+                }
+                Ok(answer) => {
+                    answer.print(&text, tables, &plays)?;
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            }
+        };
+        match answered {
+            Ok(()) => {}
             Err(error) if !many && !arguments.json => return Err(error.into()),
             Err(error) => {
                 outcome = Outcome::Differs;
@@ -68,6 +85,12 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
     Ok(outcome)
 }
 
+/// The chess tables that were named, else those that are found.
+fn open_chess(arguments: &TableArguments) -> Result<chess::Tables> {
+    chess::Tables::open(&chess::folder(&arguments.folders, &arguments.files)?)
+}
+
+/// The bearoff tables that were named, else those that are found.
 fn open_tables(arguments: &TableArguments) -> Result<Tables> {
     let mut tables = Tables::new();
     arguments.open(|path, database| tables.add(path, database))?;

@@ -44,12 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
             .any(|p| parse_number(p).is_some())
     {
         let asked = positions(&arguments.positions);
-        return chess::answer(
-            chess::folder_of(&arguments.file),
-            asked,
-            arguments.json,
-            false,
-        );
+        return chess::answer(chess::folder_of(&arguments.file), asked, arguments.json);
     }
     let domain = Positions::of(&schema);
     let mut outcome = Outcome::Done;
