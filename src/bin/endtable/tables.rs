@@ -12,7 +12,7 @@ use crate::common::{Outcome, Ran, grouped, open, print_json};
 
 /// List the tables found in ENDTABLE_PATH and in the user's data folder
 ///
-/// Files are known by their content, whatever their names. `endtable eval` uses what is listed here.
+/// Files are known by their content, whatever their names. `endtable eval` and `endtable rollout` use what is listed here.
 /// Exit code 1 when one of them cannot be opened.
 #[derive(Args)]
 pub(crate) struct Arguments {
