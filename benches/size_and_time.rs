@@ -16,7 +16,7 @@ const SERIES: [(&str, &[u32], &str); 5] = [
     ("packed", &[16, 32, 64, 128], "#1f77b4"),
     ("lz4", &[16, 64, 256], "#2ca02c"),
     ("zstd", &[16, 64, 256], "#d62728"),
-    ("small", &[16, 24, 32, 48, 64, 128], "#9467bd"),
+    ("small", &[6, 8, 10, 12, 16, 24, 32, 48], "#9467bd"),
 ];
 /// Look-ups that are timed together, and how often: the least mean counts, as
 /// other work on the machine only adds.

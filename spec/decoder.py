@@ -675,19 +675,27 @@ PAIR_KINDS = [(None, 0), (0, None), (0, 0), (None, 2), (None, 3), (2, None), (3,
 PAIR_KINDS += [(2, 0), (None, 1), (1, None), (2, 2), (None, 4), (4, None), (0, 3)]
 
 
-def describe_pair(number, points, chequers):
-    n = comb(points + chequers, chequers)
-    us, us_anchors, _, _ = describe_multiset(number // n, points, chequers)
-    them, them_anchors, _, _ = describe_multiset(number % n, points, chequers)
+def pair_distances(us, them, row):
     back = []
     for ours, theirs in PAIR_KINDS:
         parts = [0 if ours is None else us[ours], 0 if theirs is None else them[theirs]]
         missing = (ours is not None and parts[0] == 0) or (theirs is not None and parts[1] == 0)
-        distance = 0 if missing else parts[0] * n + parts[1]
+        distance = 0 if missing else parts[0] * row + parts[1]
         back.append(distance if distance < 2**16 else 0)
+    return back
+
+
+def pair_anchors(told, points, chequers):
+    (_, us, *_), (_, them, *_) = told
     most = points * chequers + 1
-    anchor = us_anchors[0] * most + them_anchors[0] if most * most <= 65536 else 0
-    return back, (anchor, 0), 0, False
+    return (us[0] * most + them[0] if most * most <= 65536 else 0), 0
+
+
+def describe_pair(number, points, chequers):
+    n = comb(points + chequers, chequers)
+    told = [describe_multiset(side, points, chequers) for side in divmod(number, n)]
+    back = pair_distances(told[0][0], told[1][0], n)
+    return back, pair_anchors(told, points, chequers), 0, False
 
 
 # --- The order `grouped` (FORMAT.md, 12.4) -------------------------------------
@@ -757,6 +765,37 @@ class Grouped:
         starts = [p for p in range(place + 1) if p == 0 or classes[p] != classes[p - 1]]
         back = [place - s + 1 if s > 0 else 0 for s in starts[-2:-4:-1]]
         return back + [0] * (2 - len(back)), (anchor, 0), 0, False
+
+
+class Tiled:
+    """The order `tiled` (FORMAT.md, 12.4)."""
+
+    def __init__(self, points, chequers, parameters):
+        self.points, self.chequers = points, chequers
+        self.positions = comb(points + chequers, chequers)
+        self.side = parameter(parameters, "side", 1, 128)
+        need("N-2", self.positions % self.side == 0, "the side of tiles divides nothing")
+
+    def range(self):
+        return 0, self.positions**2
+
+    def row_of(self, number):
+        us, them = divmod(number, self.positions)
+        tile = us // self.side * (self.positions // self.side) + them // self.side
+        return (tile * self.side + us % self.side) * self.side + them % self.side
+
+    def describe(self, row):
+        tile, within = divmod(row, self.side**2)
+        places = divmod(within, self.side)
+        bands = divmod(tile, self.positions // self.side)
+        sides = [band * self.side + place for band, place in zip(bands, places)]
+        told = [describe_multiset(n, self.points, self.chequers) for n in sides]
+        # Moves to another tile are none.
+        inside = [
+            [d if d <= place else 0 for d in back] for (back, *_), place in zip(told, places)
+        ]
+        back = pair_distances(*inside, self.side)
+        return back, pair_anchors(told, self.points, self.chequers), 0, False
 
 
 # --- Chess: numbering `kings` and codec `context` (kings.md) -----------------
@@ -1291,11 +1330,13 @@ class Table:
                 need("N-3", column.order.range() == stored, "an order of other numbers")
 
     def open_order(self, name, parameters):
-        if name != "grouped":
+        orders = {"grouped": ("multiset", Grouped), "tiled": ("pair", Tiled)}
+        if name not in orders:
             raise Unsupported(f"order '{name}' of numbering '{self.numbering}'")
-        need("N-3", self.numbering == "multiset", f"an order of numbering '{self.numbering}'")
+        numbering, order = orders[name]
+        need("N-3", self.numbering == numbering, f"an order of numbering '{self.numbering}'")
         points, chequers = (self.numbering_parameters[key] for key in ("points", "chequers"))
-        return Grouped(points, chequers, parameters)
+        return order(points, chequers, parameters)
 
     def describe(self, column, number):
         """What the numbering, or a column's order, tells of a record (small.md, section 7)."""

@@ -1,6 +1,8 @@
 //! Every fuzz target over its committed seeds, and over damaged ones: what
 //! `cargo fuzz` runs, in the ordinary tests.
 
+#[path = "../fuzz/src/small.rs"]
+mod small;
 #[path = "../fuzz/src/targets.rs"]
 mod targets;
 
@@ -23,7 +25,8 @@ fn seeds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn no_seed_is_a_finding() {
-    for (name, target) in targets::TARGETS {
+    let alone: (&str, fn(&[u8])) = ("small_decode", small::small_decode);
+    for (name, target) in targets::TARGETS.into_iter().chain([alone]) {
         for (i, (_, seed)) in seeds(name).iter().enumerate() {
             target(seed);
             // A few damaged ones, so that this finds something by itself.
@@ -55,5 +58,9 @@ fn make_payloads() {
             )
             .unwrap();
         }
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/small_decode");
+    for (i, payload) in (0..).map_while(small::payload).enumerate() {
+        fs::write(folder.join(format!("small-{i}")), payload).unwrap();
     }
 }

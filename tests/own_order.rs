@@ -228,6 +228,23 @@ fn orders_of_other_numbers_are_refused() {
 }
 
 #[test]
+fn floating_values_are_refused_by_the_codec_that_predicts() {
+    let mut float = field("f", 32, 1);
+    (float.kind, float.maximum) = (endtable::format::Kind::Float, 0);
+    let columns = vec![column("c", "small", 9, 4, vec![float])];
+    let records = support::Fixed {
+        width: 1,
+        values: vec![1; 9],
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("floats.etb");
+    let schema = schema(support::flat(9), 9, columns);
+    let refused = table::write(&records, schema, &path, &WriteOptions::default());
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("zstd"), "{message}");
+}
+
+#[test]
 fn every_flipped_bit_and_every_truncation_gives_the_truth_or_an_error() {
     let case = case(7, 2, "small", 8, 5);
     let good = case.bytes();

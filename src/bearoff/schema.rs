@@ -6,7 +6,7 @@ use crate::codec;
 use crate::format::{
     self, CodecId, Column, Field, Kind as FieldKind, NumberingId, OrderId, Schema,
 };
-use crate::numbering::{self, Multiset, Numbering, Pair};
+use crate::numbering::{self, Multiset, Numbering, Order, Pair, Tiled};
 use crate::{Error, Properties, Result, Value};
 
 /// Values of a distribution: the chances of leaving on roll 0 to 31.
@@ -56,6 +56,9 @@ impl Packing {
     /// are more in a block.
     fn suit_order(&self, schema: &mut Schema) {
         let id = &schema.numbering;
+        if id.name == Pair::NAME {
+            return;
+        }
         let Ok(numbering) = numbering::open(&id.name, id.version, &id.params) else {
             return;
         };
@@ -76,16 +79,32 @@ impl Packing {
         }
     }
 
-    /// Blocks of whole rows for pairs, whose references lie in other rows.
+    /// Tiles for pairs, where the codec has references in both sides' positions.
     fn suit_rows(&self, schema: &mut Schema) {
         let params = &schema.numbering.params;
-        if self.block_positions.is_some() || schema.numbering.name != Pair::NAME {
+        if schema.numbering.name != Pair::NAME {
             return;
         }
-        if let Ok(pair) = Pair::from_params(params) {
-            for column in &mut schema.columns {
-                column.block_positions =
-                    codec::default_block_positions_in_rows(&column.codec.name, pair.side().len());
+        let Ok(pair) = Pair::from_params(params) else {
+            return;
+        };
+        for column in &mut schema.columns {
+            column.order = None;
+            if !codec::profits_from_order(&column.codec.name) {
+                continue;
+            }
+            let most = match self.block_positions {
+                Some(positions) => u64::from(positions).isqrt(),
+                None => codec::DEFAULT_TILE_SIDE,
+            };
+            let whole = column.first == 0 && column.count == schema.positions;
+            if let Some(tiled) = Tiled::largest(&pair, most).filter(|_| whole) {
+                column.block_positions = (tiled.side() * tiled.side()) as u32;
+                let order: &dyn Order = &tiled;
+                column.order = Some(OrderId {
+                    name: order.name().to_owned(),
+                    params: order.params(),
+                });
             }
         }
     }

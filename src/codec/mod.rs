@@ -276,21 +276,13 @@ pub fn profits_from_order(name: &str) -> bool {
     name == small::NAME
 }
 
-/// As [`default_block_positions`], for a numbering that varies fastest within
-/// rows of `row` positions and whose plan has references in other rows.
-pub fn default_block_positions_in_rows(name: &str, row: u64) -> u32 {
-    match name {
-        // Three rows of the two-sided table of 6 points and 6 chequers.
-        small::NAME => {
-            let rows = (2772 / row.max(1)).max(2);
-            u32::try_from(rows * row)
-                .ok()
-                .filter(|&positions| positions <= 1 << 15)
-                .unwrap_or(1 << 12)
-        }
-        _ => default_block_positions(name),
-    }
+/// Whether the codec `name` is any good for the bits of floating numbers.
+pub fn suits_floats(name: &str) -> bool {
+    name != small::NAME
 }
+
+/// Positions of each side in a tile of pairs, at most, where the user does not choose.
+pub const DEFAULT_TILE_SIDE: u64 = 14;
 
 /// The codec `name` for encoding. `options` are codec-specific wishes, such as
 /// `level` for `zstd`; models are trained on `sample`, which may be empty.

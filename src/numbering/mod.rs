@@ -10,6 +10,7 @@ mod multiset;
 mod multiset_plan;
 mod pair;
 mod pair_plan;
+mod tiled;
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ pub use grouped_learn::OrderLearner;
 pub use kings::{Kings, Tight};
 pub use multiset::{MAX_CHEQUERS, MAX_POINTS, Multiset};
 pub use pair::Pair;
+pub use tiled::Tiled;
 
 /// A numbering as a table names it; the games add typed faces.
 pub trait Numbering: Plan {
@@ -79,17 +81,19 @@ pub trait Order: Plan {
 
 /// The error of an order that a numbering does not have.
 fn unknown_order(numbering: &str, order: &str) -> Error {
-    if order == Grouped::NAME {
+    if [Grouped::NAME, Tiled::NAME].contains(&order) {
         return Error::corrupt(
             "N-3",
             format!("the numbering `{numbering}` has no order `{order}`"),
         );
     }
     Error::unsupported(format!(
-        "order `{order}` of numbering `{numbering}`; this version knows `{}` of `{}`: read the \
-         table with a newer endtable",
+        "order `{order}` of numbering `{numbering}`; this version knows `{}` of `{}` and `{}` of `{}`: \
+         read the table with a newer endtable",
         Grouped::NAME,
-        Multiset::NAME
+        Multiset::NAME,
+        Tiled::NAME,
+        Pair::NAME
     ))
 }
 

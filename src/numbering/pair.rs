@@ -1,6 +1,8 @@
 //! `pair`: two sides' chequers; parameters `points`, `chequers`.
 
-use super::{Multiset, Numbering, required};
+use std::sync::Arc;
+
+use super::{Multiset, Numbering, Order, Tiled, required};
 use crate::{Error, Properties, Result};
 
 /// A position of each side, both numbered by the same [`Multiset`] of `n`
@@ -78,6 +80,13 @@ impl Numbering for Pair {
 
     fn len(&self) -> u64 {
         self.len
+    }
+
+    fn order(&self, name: &str, params: &Properties) -> Result<Arc<dyn Order>> {
+        match name {
+            Tiled::NAME => Ok(Arc::new(Tiled::from_params(self, params)?)),
+            _ => Err(super::unknown_order(Pair::NAME, name)),
+        }
     }
 }
 

@@ -46,8 +46,6 @@ impl Plan for Pair {
     fn describe(&self, first: u64, out: &mut [Slot]) {
         let side = self.side();
         let row = side.len();
-        let [pips, _] = side.anchors();
-        let anchored = pips * pips <= 65_536;
         let mut us = first / row;
         let mut them = first % row;
         let mut rest = out;
@@ -58,9 +56,9 @@ impl Plan for Pair {
             side.describe(us, &mut ours);
             side.describe(them, these);
             for slot in these {
-                let pair = u32::from(ours[0].anchors[0]) * pips as u32 + u32::from(slot.anchors[0]);
+                let anchor = self.anchor(ours[0].anchors[0], slot.anchors[0]);
                 *slot = combined(&ours[0], slot, row);
-                slot.anchors[0] = if anchored { pair as u16 } else { 0 };
+                slot.anchors[0] = anchor;
             }
             rest = others;
             us += 1;
@@ -69,8 +67,20 @@ impl Plan for Pair {
     }
 }
 
-/// The distances of both sides' moves, where they are distances at all.
-fn combined(us: &Slot, them: &Slot, row: u64) -> Slot {
+impl Pair {
+    /// The anchor of both sides' pips.
+    pub(super) fn anchor(&self, us: u16, them: u16) -> u16 {
+        let [pips, _] = self.side().anchors();
+        match pips * pips <= 65_536 {
+            true => (usize::from(us) * pips + usize::from(them)) as u16,
+            false => 0,
+        }
+    }
+}
+
+/// The distances of both sides' moves, where they are distances at all; `row` is what
+/// a number of us counts.
+pub(super) fn combined(us: &Slot, them: &Slot, row: u64) -> Slot {
     let mut out = Slot::default();
     for (back, (ours, theirs)) in out.back.iter_mut().zip(KINDS) {
         let part = |slot: &Slot, kind: Option<usize>| match kind {

@@ -16,7 +16,8 @@ use super::order::ColumnOrder;
 use super::ordered::{self, Buckets};
 use crate::codec::{self, SampleBlock, Shape};
 use crate::format::{
-    BlockIndex, CodecId, FOOTER_BYTES, FORMAT_MINOR, Footer, HEADER_BYTES, Header, Schema,
+    BlockIndex, CodecId, Column, FOOTER_BYTES, FORMAT_MINOR, Footer, HEADER_BYTES, Header, Kind,
+    Schema,
 };
 use crate::numbering::{self, Numbering};
 use crate::{Error, Result};
@@ -131,6 +132,7 @@ impl Writer {
         let numbering = open_numbering(&schema)?;
         let mut columns = Vec::new();
         for (c, column) in schema.columns.iter_mut().enumerate() {
+            refuse_floats(column)?;
             let shape = Shape {
                 bits: column.value_bits(),
                 block_positions: column.block_positions,
@@ -388,6 +390,18 @@ fn open_numbering(schema: &Schema) -> Result<Arc<dyn Numbering>> {
         )));
     }
     Ok(numbering)
+}
+
+/// Fails for floating values under a codec that would make them larger than others do.
+fn refuse_floats(column: &Column) -> Result<()> {
+    let floats = column.fields.iter().any(|field| field.kind == Kind::Float);
+    if floats && !codec::suits_floats(&column.codec.name) {
+        return Err(Error::invalid(format!(
+            "column '{}' has floating values, which codec '{}' predicts badly: choose 'zstd'",
+            column.name, column.codec.name
+        )));
+    }
+    Ok(())
 }
 
 /// A wrong order in a schema that is to be written is the caller's fault.

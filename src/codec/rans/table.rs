@@ -28,11 +28,8 @@ impl Bucket {
     #[inline(always)]
     pub(super) fn side(self, low: u32) -> u64 {
         let [own, other] = self.0;
-        if u64::from(low) >= own >> 48 {
-            other
-        } else {
-            own
-        }
+        // A branch would be taken at random.
+        std::hint::select_unpredictable(u64::from(low) >= own >> 48, other, own)
     }
 }
 

@@ -55,8 +55,9 @@ fn plainly<T: Sample>(
     plan: &dyn Plan,
 ) -> Result<()> {
     let model = &*engine.model;
-    let mut decoder = Decoder::new(bytes)?;
+    // The bytes may still be on their way from memory.
     engine.begin(plan, first, wanted, records);
+    let mut decoder = Decoder::new(bytes)?;
     let with_modes = decoder.raw(1) == 1;
     let free = decoder.raw(1) == 1;
     let exact = model.ties && decoder.raw(1) == 0;

@@ -149,12 +149,8 @@ pub(super) fn decode_values<'a, T: Sample>(
             ),
         ));
     }
-    engine.complete_spread(
-        records,
-        slot,
-        total,
-        (step.first, step.moment, step.magnitudes),
-    );
+    let sums = (step.first, step.moment, step.magnitudes);
+    engine.complete_spread(records, slot, total, sums);
     Ok(step.decoder)
 }
 
