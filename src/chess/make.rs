@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::Material;
 use super::generate::{self, Working};
-use super::probe::Table;
 use super::store::Ending;
+use super::table::Table;
 use crate::numbering::kings::Sides;
 use crate::table::{OpenOptions, Summary, WriteOptions, write};
 use crate::{Error, Result};

@@ -1,6 +1,6 @@
 //! Looking positions up in a folder of tables.
 
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,11 +8,10 @@ use lru::LruCache;
 
 use super::error::ProbeError;
 use super::position::{Move, Position};
-use super::store::Coding;
-use super::{Kind, Material, Score, Side};
-use crate::numbering::kings::board::squares;
-use crate::numbering::kings::{Kings, Placement, Sides, Tight};
-use crate::table::{BlockCache, OpenOptions, Reader};
+use super::signature::{Signature, Spread};
+use super::table::{Place, Table};
+use super::{Material, Score};
+use crate::table::{BlockCache, OpenOptions};
 use crate::{Error, Limits, Result};
 
 /// Tables kept open at a time unless the caller says otherwise.
@@ -22,77 +21,6 @@ const CACHE_BYTES: usize = 64 << 20;
 
 /// Open tables by [`Signature`].
 type Tables = LruCache<u64, Arc<Table>, BuildHasherDefault<Spread>>;
-
-/// Spreads numbers of few bits over a hash table.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-    fn write_u64(&mut self, n: u64) {
-        let mixed = (self.0 ^ n ^ n >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ mixed >> 32;
-    }
-}
-
-/// How many men of each kind the sides have, as a number for each side that is
-/// the greater the more men, and of as many the stronger ones, it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Signature {
-    white: u32,
-    black: u32,
-}
-
-impl Signature {
-    fn of(count: impl Fn(Side, Kind) -> u32) -> Self {
-        let side = |side| {
-            let (mut men, mut kinds) = (0, 0);
-            for kind in Kind::MEN {
-                let n = count(side, kind);
-                men += n;
-                kinds = kinds << 3 | n;
-            }
-            men << 15 | kinds
-        };
-        Signature {
-            white: side(Side::White),
-            black: side(Side::Black),
-        }
-    }
-
-    fn of_position(position: &Position) -> Self {
-        Self::of(|side, kind| {
-            // There are few, so that this takes less than counting bits.
-            squares(position.men(side, kind)).count() as u32
-        })
-    }
-
-    fn of_material(material: &Material) -> Self {
-        Self::of(|side, kind| material.side(side).iter().filter(|&&k| k == kind).count() as u32)
-    }
-
-    /// Whether the table of these men has the colours exchanged; as
-    /// [`Material::canonical`].
-    fn is_swapped(self) -> bool {
-        self.black > self.white
-    }
-
-    fn is_symmetric(self) -> bool {
-        self.black == self.white
-    }
-
-    /// Names the table: the same with the colours exchanged.
-    fn key(self) -> u64 {
-        u64::from(self.white.max(self.black)) << 32 | u64::from(self.white.min(self.black))
-    }
-}
 
 /// A folder of chess tables, `KQvKR.etb` and so on. Tables are opened when they
 /// are first needed, at most so many at a time, and share one cache of blocks.
@@ -205,154 +133,13 @@ pub struct Answer {
     pub searched: bool,
 }
 
-/// A number of either version of the numbering.
-#[derive(Debug)]
-enum Numbers {
-    Plain(Kings),
-    Tight(Tight),
-}
-
-impl Numbers {
-    fn number(&self, placement: &Placement) -> Option<u64> {
-        match self {
-            Numbers::Plain(n) => n.number(placement),
-            Numbers::Tight(n) => n.number(placement),
-        }
-    }
-
-    fn sides(&self) -> Sides {
-        match self {
-            Numbers::Plain(n) => n.sides(),
-            Numbers::Tight(n) => n.sides(),
-        }
-    }
-
-    fn men(&self) -> &[super::Man] {
-        match self {
-            Numbers::Plain(n) => n.men(),
-            Numbers::Tight(n) => n.men(),
-        }
-    }
-
-    fn placement(&self, number: u64) -> Option<Placement> {
-        match self {
-            Numbers::Plain(n) => n.placement(number),
-            Numbers::Tight(n) => n.placement(number),
-        }
-    }
-}
-
-/// One open table of an ending.
-#[derive(Debug)]
-pub struct Table {
-    reader: Reader,
-    numbers: Numbers,
-    /// By value of a record.
-    codings: Vec<Coding>,
-}
-
-impl Table {
-    /// Takes an open table for one of a chess ending.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] when its numbering is another; [`Error::Corrupt`]
-    /// when its fields are no distances to mate.
-    pub fn new(reader: Reader) -> Result<Self> {
-        let id = &reader.schema().numbering;
-        let numbers = match (id.name.as_str(), id.version) {
-            (Kings::NAME, 1) => Numbers::Plain(Kings::from_params(&id.params)?),
-            (Kings::NAME, 2) => Numbers::Tight(Tight::from_params(&id.params)?),
-            (name, version) => {
-                return Err(Error::unsupported(format!(
-                    "numbering `{name}` version {version}; a chess table has `kings` 1 or 2"
-                )));
-            }
-        };
-        let fields = reader.schema().columns.iter().flat_map(|c| &c.fields);
-        let codings = fields.map(Coding::of_field).collect::<Result<Vec<_>>>()?;
-        if codings.len() != numbers.sides().list().len() {
-            return Err(Error::corrupt(
-                "K-3",
-                format!(
-                    "{} fields, one for each side to move expected",
-                    codings.len()
-                ),
-            ));
-        }
-        Ok(Self {
-            reader,
-            numbers,
-            codings,
-        })
-    }
-
-    /// The table itself.
-    pub fn reader(&self) -> &Reader {
-        &self.reader
-    }
-
-    /// The men beside the kings, in the numbering's order.
-    pub fn men(&self) -> &[super::Man] {
-        self.numbers.men()
-    }
-
-    /// The material.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for a numbering with too many men.
-    pub fn material(&self) -> Result<Material> {
-        let of = |side| -> Vec<super::Kind> {
-            self.men()
-                .iter()
-                .filter(|m| m.side == side)
-                .map(|m| m.kind)
-                .collect()
-        };
-        Material::new(&of(Side::White), &of(Side::Black))
-    }
-
-    /// The sides to move that are stored.
-    pub fn sides(&self) -> &'static [Side] {
-        self.numbers.sides().list()
-    }
-
-    /// The placement of a number.
-    pub fn placement(&self, number: u64) -> Option<Placement> {
-        self.numbers.placement(number)
-    }
-
-    /// The number of a placement.
-    pub fn number(&self, placement: &Placement) -> Option<u64> {
-        self.numbers.number(placement)
-    }
-
-    /// What the raw values with `side` to move mean; none when it is not stored.
-    pub fn coding(&self, side: Side) -> Option<Coding> {
-        let value = self.sides().iter().position(|&s| s == side)?;
-        self.codings.get(value).copied()
-    }
-
-    /// The score of a position of this material, en passant left out; none when
-    /// its side to move is not stored.
-    fn score(&self, position: &Position) -> Result<Option<Score>> {
-        let Some(value) = self.sides().iter().position(|&s| s == position.mover) else {
-            return Ok(None);
-        };
-        let placement = position.placement(self.men());
-        let missing =
-            || Error::corrupt("K-5", format!("no value for the legal position {position}"));
-        let number = self.numbers.number(&placement).ok_or_else(missing)?;
-        let raw = self.reader.get_value(number, value)?;
-        let score = self
-            .codings
-            .get(value)
-            .map_or(Score::ILLEGAL, |c| c.score(raw));
-        if score.is_legal() {
-            Ok(Some(score))
-        } else {
-            Err(missing())
-        }
-    }
+/// Where a score is found.
+enum Stored {
+    /// Two kings are a draw.
+    Bare,
+    At(Arc<Table>, Place),
+    /// The table holds the other side to move.
+    Other,
 }
 
 impl Probe {
@@ -431,14 +218,17 @@ impl Probe {
     /// [`ProbeError::TooManyMen`], [`ProbeError::MissingTable`] for the ending or
     /// one that a capture leads to where that is needed, [`ProbeError::Table`].
     pub fn probe(&self, position: &Position) -> Result<Answer, ProbeError> {
-        let stored = self.stored(position)?;
-        let Some(stored) = stored else {
-            // The moves of the side that is not stored lead to the side that is.
-            let score = self.best(position, |_| true)?;
-            return Ok(Answer {
-                score: score.unwrap_or_else(|| end(position)),
-                searched: true,
-            });
+        let stored = match self.stored(position)? {
+            Stored::Bare => Score::DRAW,
+            Stored::At(table, place) => table.score(place, position)?,
+            Stored::Other => {
+                // Moves of the side that is not stored lead to the side that is.
+                let score = self.best(position, |_| true)?;
+                return Ok(Answer {
+                    score: score.unwrap_or_else(|| end(position)),
+                    searched: true,
+                });
+            }
         };
         if position.en_passant.is_none() {
             return Ok(Answer {
@@ -470,16 +260,35 @@ impl Probe {
         wanted: impl Fn(Move) -> bool,
     ) -> Result<Option<Score>, ProbeError> {
         let mut best = None;
+        let mut places = Vec::new();
         for (m, after) in position.moves() {
-            if wanted(m) {
+            if !wanted(m) {
+                continue;
+            }
+            // Without a cache neighbouring numbers are decoded together.
+            if self.cache.is_off()
+                && after.en_passant.is_none()
+                && let Stored::At(table, place) = self.stored(&after)?
+            {
+                places.push((table, place, after));
+            } else {
                 best = best.max(Some(self.probe(&after)?.score.before()));
+            }
+        }
+        places.sort_by_key(|(table, ..)| Arc::as_ptr(table));
+        for of_table in places.chunk_by(|(a, ..), (b, ..)| Arc::ptr_eq(a, b)) {
+            if let Some((table, ..)) = of_table.first() {
+                let scores =
+                    table.scores(of_table.iter().map(|(_, place, after)| (*place, after)))?;
+                best = best.max(scores.into_iter().map(Score::before).max());
             }
         }
         Ok(best)
     }
 
-    /// The stored score, en passant left out; none when the side is not stored.
-    fn stored(&self, position: &Position) -> Result<Option<Score>, ProbeError> {
+    /// Where the score of a position is stored, en passant left out.
+    #[inline]
+    fn stored(&self, position: &Position) -> Result<Stored, ProbeError> {
         let men = position.occupied().count_ones() as usize;
         if men > Material::MAX_MEN {
             return Err(ProbeError::TooManyMen {
@@ -488,7 +297,7 @@ impl Probe {
             });
         }
         if men == 2 {
-            return Ok(Some(Score::DRAW));
+            return Ok(Stored::Bare);
         }
         let signature = Signature::of_position(position);
         let table = self.table_of(signature, || position.material())?;
@@ -500,7 +309,10 @@ impl Probe {
         if signature.is_symmetric() && table.coding(seen.mover).is_none() {
             seen = seen.swapped();
         }
-        Ok(table.score(&seen)?)
+        Ok(match table.place(&seen)? {
+            Some(place) => Stored::At(table, place),
+            None => Stored::Other,
+        })
     }
 
     /// Every legal move with its score for the side to move, the best first and
