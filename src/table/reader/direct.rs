@@ -13,9 +13,11 @@ use crate::source::prefetch;
 /// Columns whose places are found ahead of decoding, at most.
 pub(super) const DIRECT_COLUMNS: usize = 4;
 
-/// Bytes before and behind a record's estimated beginning that are asked for.
+/// How far loads reach behind a block's head, and before and behind a record's
+/// estimated beginning, in bytes.
+const HEAD_REACH: usize = 9;
 const RECORD_SLACK: usize = 6;
-const RECORD_REACH: usize = 26;
+const RECORD_REACH: usize = 38;
 
 /// A record's block in the source, and its slot.
 #[derive(Clone, Copy)]
@@ -55,7 +57,7 @@ impl Located {
         let before = records.wrapping_mul(self.slot) >> column.grid.size_log2;
         let record = self.offset.wrapping_add(head).wrapping_add(before);
         prefetch(bytes, self.offset);
-        prefetch(bytes, self.offset.wrapping_add(head));
+        prefetch(bytes, self.offset.wrapping_add(head + HEAD_REACH));
         prefetch(bytes, record.wrapping_sub(RECORD_SLACK));
         prefetch(bytes, record.wrapping_add(RECORD_REACH));
     }
