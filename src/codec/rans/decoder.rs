@@ -60,7 +60,7 @@ impl Tables {
     }
 }
 
-/// Reads what an [`Encoder`] wrote. Any bytes may come in: beyond their end it
+/// Reads what an [`Encoder`](super::Encoder) wrote. Any bytes may come in: beyond their end it
 /// reads zeros, and [`Decoder::finish`] tells.
 #[derive(Debug, Clone, Copy)]
 pub struct Decoder<'a> {

@@ -3,7 +3,7 @@
 use super::{LOWER, PROBABILITY_BITS};
 use crate::{Error, Result};
 
-/// The encoder's view of a [`Table`].
+/// The encoder's view of a [`Table`](super::Table).
 #[derive(Debug, Clone)]
 pub struct EncoderTable {
     pub(super) start: Vec<u32>,
