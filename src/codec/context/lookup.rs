@@ -66,7 +66,8 @@ impl Search {
         let lanes = (u64::from(place) * ONES) | HIGHS;
         // The highest bit of a lane stays where the place is not below the end.
         let behind = self.ends.map(|ends| ((lanes - ends) & HIGHS) >> 15);
-        let count = (((behind[0] + behind[1]) * ONES) >> 48) as usize;
+        // Products beyond the highest lane are not wanted.
+        let count = ((behind[0] + behind[1]).wrapping_mul(ONES) >> 48) as usize;
         let mut at = count & (SYMBOLS - 1);
         if count == 8 {
             let ends_behind = |entry: Entry| {

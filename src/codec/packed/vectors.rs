@@ -162,7 +162,7 @@ unsafe fn avx512(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool {
     let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     let turn = _mm512_sub_epi32(lanes, _mm512_set1_epi32(first as i32));
     let turned = _mm512_permutexvar_epi32(turn, values);
-    let live = live << first;
+    let live = live.wrapping_shl(first as u32);
     let low = _mm512_maskz_mov_epi32(live as u16, turned);
     let high = _mm512_maskz_mov_epi32((live >> LANES) as u16, turned);
     // SAFETY: the record has room for both.
