@@ -182,7 +182,7 @@ impl BlockIndex {
         }
         let (start, end) = (self.offset(block)?, self.offset(block + 1)?);
         let inside = self.region_offset <= start && start < end && end <= self.region_end();
-        inside.then_some((start, (end - start) as usize))
+        inside.then(|| (start, (end - start) as usize))
     }
 
     /// Offset in the file and length in bytes, checksum included, of a block; an
