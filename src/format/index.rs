@@ -7,87 +7,33 @@
 use super::bytes::{Cursor, Sink};
 use crate::{Error, Result};
 
-/// Length of the fixed part of an index in bytes.
-const FIXED_BYTES: usize = 24;
 /// Group sizes that the writer tries.
 const GROUPS: std::ops::RangeInclusive<u8> = 0..=9;
 /// Bits of a distance, at most: two of them are read in one word.
 const MOST_DELTA_BITS: u8 = 28;
 /// Zero bytes kept behind the distances so that eight can be read anywhere.
 const PADDING: usize = 8;
-/// Blocks whose offsets are kept as 32 bits and the first one's 64: no block has
-/// 2^16 bytes where there are so many.
-const NEAR: u64 = 1 << 14;
+/// Blocks whose offsets share a 64-bit one, at most; logarithm.
+const MOST_NEAR_LOG2: u32 = 14;
 
-/// Offsets of one column's blocks, as kept in the file and in memory.
+/// Where one column's blocks are, as kept in memory.
 #[derive(Debug, Clone)]
 pub struct BlockIndex {
     region_offset: u64,
     region_bytes: u64,
     blocks: u64,
-    bias: u32,
-    group_log2: u8,
-    delta_bits: u8,
-    /// Knots, relative to the region: one for each group and one behind.
-    knots: Vec<u64>,
-    /// `blocks` distances of `delta_bits` bits each, then [`PADDING`] zeros.
-    deltas: Vec<u8>,
-    /// Offset in the file of each block and of what follows the last one, relative
-    /// to that of the first in [`NEAR`] blocks; modulo 2^32 where the file is wrong.
+    /// Offset in the file of each block and of what follows the last one, less that
+    /// of the first in `2^near_log2` blocks.
     near: Vec<u32>,
     far: Vec<u64>,
+    near_log2: u32,
 }
 
 impl BlockIndex {
-    /// Works out where each block is, from `deltas` as the field describes them.
-    fn assemble(
-        region_offset: u64,
-        region_bytes: u64,
-        blocks: u64,
-        fit: Fit,
-        deltas: Vec<u8>,
-    ) -> Self {
-        let origin = region_offset.wrapping_sub(u64::from(fit.bias));
-        let mask = (1u64 << fit.delta_bits) - 1;
-        let mut near = Vec::with_capacity(blocks as usize + 1);
-        let mut far = Vec::new();
-        let mut base = 0;
-        for block in 0..=blocks {
-            let bit = block * u64::from(fit.delta_bits);
-            let window = deltas
-                .get((bit / 8) as usize..)
-                .and_then(<[u8]>::first_chunk::<8>);
-            let word = window.map_or(0, |window| u64::from_le_bytes(*window));
-            let line = fit.line(block as usize) as u64;
-            let offset = match block == blocks {
-                true => region_offset.wrapping_add(region_bytes),
-                false => origin
-                    .wrapping_add(line)
-                    .wrapping_add(word >> (bit % 8) & mask),
-            };
-            if block % NEAR == 0 {
-                base = offset;
-                far.push(base);
-            }
-            near.push(offset.wrapping_sub(base) as u32);
-        }
-        BlockIndex {
-            near,
-            far,
-            region_offset,
-            region_bytes,
-            blocks,
-            bias: fit.bias,
-            group_log2: fit.group_log2,
-            delta_bits: fit.delta_bits,
-            knots: fit.knots,
-            deltas,
-        }
-    }
-
-    /// Builds the index of a region at `region_offset` from the lengths of its
-    /// blocks, in bytes and with their checksums.
-    pub fn new(region_offset: u64, lengths: &[u32]) -> Self {
+    /// Appends the index of a region at `region_offset` as it is in the file, from
+    /// the lengths of the region's blocks in bytes, checksums included. Answers how
+    /// long the region is.
+    pub fn write(region_offset: u64, lengths: &[u32], out: &mut Vec<u8>) -> u64 {
         let mut offsets = Vec::with_capacity(lengths.len());
         let mut region_bytes = 0u64;
         for &length in lengths {
@@ -106,8 +52,8 @@ impl BlockIndex {
             }
         }
         let fit = best.map(|(_, fit)| fit).unwrap_or_default();
-        let mut deltas =
-            vec![0u8; packed_bytes(offsets.len() as u64, fit.delta_bits) as usize + PADDING];
+        let delta_bytes = packed_bytes(offsets.len() as u64, fit.delta_bits) as usize;
+        let mut deltas = vec![0u8; delta_bytes + PADDING];
         for (i, &offset) in offsets.iter().enumerate() {
             let delta = (offset as i64 - fit.line(i) + i64::from(fit.bias)) as u64;
             let bit = i * usize::from(fit.delta_bits);
@@ -119,23 +65,29 @@ impl BlockIndex {
                 *window = word.to_le_bytes();
             }
         }
-        BlockIndex::assemble(
-            region_offset,
-            region_bytes,
-            offsets.len() as u64,
-            fit,
-            deltas,
-        )
+        let mut sink = Sink::new();
+        sink.u64(region_offset);
+        sink.u64(region_bytes);
+        sink.u32(fit.bias);
+        sink.u8(fit.group_log2);
+        sink.u8(fit.delta_bits);
+        sink.u16(0);
+        for &knot in &fit.knots {
+            sink.u64(knot);
+        }
+        out.append(&mut sink.bytes);
+        out.extend_from_slice(deltas.get(..delta_bytes).unwrap_or_default());
+        region_bytes
+    }
+
+    /// Bytes of memory that an index of so many blocks takes, about.
+    pub fn memory_bytes(blocks: u64) -> u64 {
+        blocks.saturating_mul(size_of::<u32>() as u64)
     }
 
     /// Offset of the first byte behind the column's blocks.
     pub fn region_end(&self) -> u64 {
         self.region_offset + self.region_bytes
-    }
-
-    /// Offset of the column's first block.
-    pub fn region_offset(&self) -> u64 {
-        self.region_offset
     }
 
     /// Length of the column's blocks in bytes, checksums included.
@@ -148,16 +100,12 @@ impl BlockIndex {
         self.blocks
     }
 
-    /// Length of the index in the file in bytes.
-    pub fn bytes(&self) -> u64 {
-        (FIXED_BYTES + self.knots.len() * 8 + self.deltas.len() - PADDING) as u64
-    }
-
-    /// Offset in the file of a block and its length but for a few bytes, in few
-    /// instructions; anything, or `None`, where the index is wrong.
+    /// Offset in the file of a block and its length, in few instructions; the length
+    /// may be any where blocks share an offset with few others, and both where the
+    /// file is wrong.
     #[inline(always)]
     pub(crate) fn estimate(&self, block: u64) -> Option<(u64, usize)> {
-        let far = self.far.get((block / NEAR) as usize)?;
+        let far = self.far.get((block >> self.near_log2) as usize)?;
         let [near, next] = self.near.get(block as usize..)?.first_chunk::<2>()?;
         let length = next.wrapping_sub(*near);
         Some((far.wrapping_add(u64::from(*near)), length as usize))
@@ -165,13 +113,9 @@ impl BlockIndex {
 
     /// Offset in the file of block `block`, or of what follows the last one.
     fn offset(&self, block: u64) -> Option<u64> {
-        match block == self.blocks {
-            true => Some(self.region_end()),
-            false => {
-                let far = self.far.get((block / NEAR) as usize)?;
-                Some(far.wrapping_add(u64::from(*self.near.get(block as usize)?)))
-            }
-        }
+        let far = self.far.get((block >> self.near_log2) as usize)?;
+        let near = self.near.get(block as usize)?;
+        Some(far.wrapping_add(u64::from(*near)))
     }
 
     /// Offset in the file and length in bytes, checksum included, of a block;
@@ -197,26 +141,6 @@ impl BlockIndex {
         })
     }
 
-    /// Appends the index's bytes.
-    pub fn write(&self, out: &mut Vec<u8>) {
-        let mut sink = Sink::new();
-        sink.u64(self.region_offset);
-        sink.u64(self.region_bytes);
-        sink.u32(self.bias);
-        sink.u8(self.group_log2);
-        sink.u8(self.delta_bits);
-        sink.u16(0);
-        for &knot in &self.knots {
-            sink.u64(knot);
-        }
-        out.append(&mut sink.bytes);
-        out.extend_from_slice(
-            self.deltas
-                .get(..self.deltas.len() - PADDING)
-                .unwrap_or_default(),
-        );
-    }
-
     /// Reads the indexes of columns with `blocks` blocks each, which together
     /// fill `bytes`. The regions must follow each other from `from` to `to`.
     pub fn parse_all(bytes: &[u8], blocks: &[u64], from: u64, to: u64) -> Result<Vec<Self>> {
@@ -224,29 +148,8 @@ impl BlockIndex {
         let mut expected = from;
         let mut out = Vec::with_capacity(blocks.len());
         for &count in blocks {
-            let index = Self::parse(&mut cursor, count)?;
-            if index.region_offset != expected {
-                return Err(Error::corrupt(
-                    "I-4",
-                    format!(
-                        "blocks begin at {}, {expected} expected",
-                        index.region_offset
-                    ),
-                ));
-            }
-            expected = index
-                .region_offset
-                .checked_add(index.region_bytes)
-                .filter(|end| *end <= to)
-                .ok_or_else(|| {
-                    Error::corrupt(
-                        "I-4",
-                        format!(
-                            "{} bytes of blocks at {} reach over the index at {to}",
-                            index.region_bytes, index.region_offset
-                        ),
-                    )
-                })?;
+            let index = Self::parse(&mut cursor, count, expected, to)?;
+            expected = index.region_end();
             out.push(index);
         }
         if cursor.remaining() != 0 {
@@ -264,7 +167,9 @@ impl BlockIndex {
         Ok(out)
     }
 
-    fn parse(cursor: &mut Cursor<'_>, blocks: u64) -> Result<Self> {
+    /// Reads one index whose region is to begin at `from` and to end at `most` at the
+    /// latest.
+    fn parse(cursor: &mut Cursor<'_>, blocks: u64, from: u64, most: u64) -> Result<Self> {
         let region_offset = cursor.u64()?;
         let region_bytes = cursor.u64()?;
         let bias = cursor.u32()?;
@@ -285,6 +190,27 @@ impl BlockIndex {
                 "reserved bytes of the index are not zero",
             ));
         }
+        if region_offset != from {
+            return Err(Error::corrupt(
+                "I-4",
+                format!("blocks begin at {region_offset}, {from} expected"),
+            ));
+        }
+        let end = region_offset.checked_add(region_bytes);
+        if end.is_none_or(|end| end > most) {
+            return Err(Error::corrupt(
+                "I-4",
+                format!(
+                    "{region_bytes} bytes of blocks at {region_offset} reach over the index at {most}"
+                ),
+            ));
+        }
+        if blocks > region_bytes {
+            return Err(Error::corrupt(
+                "I-5",
+                format!("{region_bytes} bytes have no room for {blocks} blocks"),
+            ));
+        }
         let knots = knot_count(blocks, group_log2);
         // A hostile count fails here, before anything is allocated for it.
         let knot_bytes = knots
@@ -303,19 +229,103 @@ impl BlockIndex {
         let delta_bytes = usize::try_from(packed_bytes(blocks, delta_bits)).unwrap_or(usize::MAX);
         let mut deltas = cursor.take(delta_bytes)?.to_vec();
         deltas.extend_from_slice(&[0; PADDING]);
-        let fit = Fit {
+        let stored = Stored {
+            origin: region_offset.wrapping_sub(u64::from(bias)),
+            end: region_offset + region_bytes,
+            blocks,
             group_log2,
-            bias,
             delta_bits,
             knots,
+            deltas,
         };
-        Ok(BlockIndex::assemble(
+        let (near_log2, far) = stored.far();
+        Ok(BlockIndex {
             region_offset,
             region_bytes,
             blocks,
-            fit,
-            deltas,
-        ))
+            near: stored.near(near_log2, &far),
+            far,
+            near_log2,
+        })
+    }
+}
+
+/// An index as it is in the file. Sums wrap, for the file may be wrong.
+struct Stored {
+    /// What a line begins at besides its knot.
+    origin: u64,
+    /// Offset in the file of what follows the last block.
+    end: u64,
+    blocks: u64,
+    group_log2: u8,
+    delta_bits: u8,
+    knots: Vec<u64>,
+    /// With [`PADDING`].
+    deltas: Vec<u8>,
+}
+
+impl Stored {
+    /// Where the line of a group begins, and its slope.
+    fn line(&self, group: usize) -> (u64, u64) {
+        let pair = self.knots.get(group..).and_then(<[u64]>::first_chunk::<2>);
+        let [from, to] = pair.copied().unwrap_or_default();
+        let slope = to.wrapping_sub(from) >> self.group_log2;
+        (self.origin.wrapping_add(from), slope)
+    }
+
+    /// How far a block is from its line.
+    #[inline]
+    fn delta(&self, block: u64) -> u64 {
+        let bit = block * u64::from(self.delta_bits);
+        let window = self.deltas.get((bit / 8) as usize..);
+        let window = window.and_then(<[u8]>::first_chunk::<8>);
+        let word = window.map_or(0, |window| u64::from_le_bytes(*window));
+        word >> (bit % 8) & ((1 << self.delta_bits) - 1)
+    }
+
+    /// Offset in the file of a block, or of what follows the last one.
+    fn offset(&self, block: u64) -> u64 {
+        if block >= self.blocks {
+            return self.end;
+        }
+        let (from, slope) = self.line((block >> self.group_log2) as usize);
+        let within = block & ((1 << self.group_log2) - 1);
+        from.wrapping_add(within.wrapping_mul(slope))
+            .wrapping_add(self.delta(block))
+    }
+
+    /// [`BlockIndex::near_log2`] and [`BlockIndex::far`].
+    fn far(&self) -> (u32, Vec<u64>) {
+        let starts = |log2: u32| (0..=self.blocks).step_by(1 << log2);
+        let fits = |log2: &u32| {
+            starts(*log2).all(|start| {
+                let last = (start + (1 << log2) - 1).min(self.blocks);
+                let span = self.offset(last).wrapping_sub(self.offset(start));
+                u32::try_from(span).is_ok()
+            })
+        };
+        let near_log2 = (0..=MOST_NEAR_LOG2).rev().find(fits).unwrap_or(0);
+        let far = starts(near_log2).map(|start| self.offset(start));
+        (near_log2, far.collect())
+    }
+
+    /// [`BlockIndex::near`].
+    fn near(&self, near_log2: u32, far: &[u64]) -> Vec<u32> {
+        let mut near = Vec::with_capacity(self.blocks as usize + 1);
+        let (mut line, mut slope) = (0, 0);
+        for block in 0..=self.blocks {
+            if block & ((1 << self.group_log2) - 1) == 0 {
+                (line, slope) = self.line((block >> self.group_log2) as usize);
+            }
+            let offset = match block == self.blocks {
+                true => self.end,
+                false => line.wrapping_add(self.delta(block)),
+            };
+            line = line.wrapping_add(slope);
+            let first = far.get((block >> near_log2) as usize).copied();
+            near.push(offset.wrapping_sub(first.unwrap_or(0)) as u32);
+        }
+        near
     }
 }
 
@@ -390,26 +400,44 @@ mod tests {
             .collect()
     }
 
+    /// Checks that the blocks of a region at offset 100 are found.
+    fn check(lengths: &[u32]) {
+        let mut bytes = Vec::new();
+        let end = 100 + BlockIndex::write(100, lengths, &mut bytes);
+        let blocks = lengths.len() as u64;
+        let read = BlockIndex::parse_all(&bytes, &[blocks], 100, end).unwrap();
+        assert_eq!(read[0].region_end(), end);
+        for (i, (&length, offset)) in lengths.iter().zip(offsets(lengths)).enumerate() {
+            let found = read[0].locate(i as u64).unwrap();
+            assert_eq!(found, (offset, length as usize), "block {i}");
+        }
+        assert!(read[0].locate(blocks).is_err());
+    }
+
     proptest! {
         #[test]
         fn every_block_is_found(lengths in proptest::collection::vec(5u32..3000, 0..2000)) {
-            let index = BlockIndex::new(100, &lengths);
-            let mut bytes = Vec::new();
-            index.write(&mut bytes);
-            prop_assert_eq!(bytes.len() as u64, index.bytes());
-            let read = BlockIndex::parse_all(&bytes, &[lengths.len() as u64], 100, index.region_end()).unwrap();
-            for (i, (&length, offset)) in lengths.iter().zip(offsets(&lengths)).enumerate() {
-                prop_assert_eq!(read[0].locate(i as u64).unwrap(), (offset, length as usize));
-            }
-            prop_assert!(read[0].locate(lengths.len() as u64).is_err());
+            check(&lengths);
         }
     }
 
     #[test]
+    fn offsets_of_large_blocks_need_more_than_32_bits() {
+        check(&vec![300_000; 40_000]);
+        check(&(0..40_000).map(|i| 250_000 + i).collect::<Vec<_>>());
+        check(&[u32::MAX; 5]);
+    }
+
+    #[test]
     fn a_hostile_count_takes_no_memory() {
-        let index = BlockIndex::new(0, &[10, 20]);
         let mut bytes = Vec::new();
-        index.write(&mut bytes);
+        BlockIndex::write(0, &[10, 20], &mut bytes);
         assert!(BlockIndex::parse_all(&bytes, &[u64::MAX / 2], 0, 30).is_err());
+        // Blocks without distances take no room in the index.
+        let mut bytes = Vec::new();
+        BlockIndex::write(0, &[30; 1 << 16], &mut bytes);
+        assert!(BlockIndex::parse_all(&bytes, &[1 << 16], 0, 30 << 16).is_ok());
+        bytes[8..16].copy_from_slice(&60_000u64.to_le_bytes());
+        assert!(BlockIndex::parse_all(&bytes, &[1 << 16], 0, 60_000).is_err());
     }
 }

@@ -340,10 +340,9 @@ impl Writer {
         let mut index = Vec::new();
         let mut column_bytes = Vec::new();
         for lengths in &self.lengths {
-            let column = BlockIndex::new(offset, lengths);
-            column.write(&mut index);
-            column_bytes.push(column.region_bytes());
-            offset = column.region_end();
+            let region_bytes = BlockIndex::write(offset, lengths, &mut index);
+            column_bytes.push(region_bytes);
+            offset += region_bytes;
         }
         let index_bytes = index.len() as u64;
         let file_bytes = offset + index_bytes + FOOTER_BYTES as u64;

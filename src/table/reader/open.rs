@@ -147,6 +147,11 @@ impl Reader {
             ));
         }
         let blocks: Vec<u64> = schema.columns.iter().map(Column::blocks).collect();
+        Limits::check(
+            "the block index in memory in bytes",
+            BlockIndex::memory_bytes(blocks.iter().fold(0, |sum, &n| n.saturating_add(sum))),
+            limits.index_bytes,
+        )?;
         let indexes = BlockIndex::parse_all(&index, &blocks, blocks_from, footer.index_offset)
             .map_err(|e| e.at(footer.index_offset))?;
         let cache = options
