@@ -35,8 +35,8 @@ pub(super) type Places = [Option<Located>; DIRECT_COLUMNS];
 impl Located {
     /// Where a column's record is: behind everything when the index is wrong.
     #[inline(always)]
-    pub(super) fn new(column: &ColumnReader, number: u64) -> Option<Self> {
-        let place = column.grid.place(number)?;
+    fn new(column: &ColumnReader, row: u64) -> Option<Self> {
+        let place = column.grid.place(row)?;
         let (offset, length) = column.index.estimate(place.block).unwrap_or((u64::MAX, 0));
         Some(Located {
             block: place.block,
@@ -50,7 +50,7 @@ impl Located {
     /// block, where tables lie, and the record's place if all records take the
     /// same room.
     #[inline(always)]
-    pub(super) fn prefetch(&self, column: &ColumnReader, bytes: &[u8]) {
+    fn prefetch(&self, column: &ColumnReader, bytes: &[u8]) {
         // The length may be anything, so that sums wrap.
         let head = column.head_bytes;
         let records = self.length.wrapping_sub(head);
@@ -83,10 +83,18 @@ impl Located {
     }
 }
 
+impl ColumnReader {
+    /// Asks for the bytes of a number's record.
+    #[inline]
+    pub(super) fn prefetch(&self, number: u64, bytes: &[u8]) {
+        announce(self, self.order.row_of(number), bytes);
+    }
+}
+
 /// Where a column's record is, its bytes asked for.
 #[inline(always)]
-fn announce(column: &ColumnReader, number: u64, bytes: &[u8]) -> Option<Located> {
-    let located = Located::new(column, number);
+fn announce(column: &ColumnReader, row: u64, bytes: &[u8]) -> Option<Located> {
+    let located = Located::new(column, row);
     if let Some(located) = &located {
         located.prefetch(column, bytes);
     }

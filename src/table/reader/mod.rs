@@ -14,7 +14,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use column::{ColumnReader, Place, check_block, locate};
-use direct::Located;
 use window::Window;
 
 use super::CacheStatistics;
@@ -214,11 +213,8 @@ impl Reader {
     /// for memory side by side. It reads nothing and fails at nothing.
     #[inline]
     pub fn prefetch(&self, column: usize, number: u64) {
-        if let Some(column) = self.columns.get(column)
-            && let Some(bytes) = self.source.bytes()
-            && let Some(located) = Located::new(column, column.order.row_of(number))
-        {
-            located.prefetch(column, bytes);
+        if let (Some(column), Some(bytes)) = (self.columns.get(column), self.source.bytes()) {
+            column.prefetch(number, bytes);
         }
     }
 
@@ -227,9 +223,7 @@ impl Reader {
     pub fn prefetch_record(&self, number: u64) {
         if let Some(bytes) = self.source.bytes() {
             for column in &self.columns {
-                if let Some(located) = Located::new(column, number) {
-                    located.prefetch(column, bytes);
-                }
+                column.prefetch(number, bytes);
             }
         }
     }
