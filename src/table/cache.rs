@@ -4,7 +4,7 @@
 //! Blocks go in the order in which they came, but for those that were used since:
 //! they go to the end of the queue. A hit then touches its entry alone, where exact
 //! LRU order would have it wait for the memory of its neighbours in a list too:
-//! skewed look-ups at 10 points take half of the time.
+//! skewed look-ups in a `small` table of 10 points take 276 ns where they took 391.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -13,9 +13,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Shards, a power of two.
 const SHARDS: usize = 16;
-/// What an entry costs beside its block, in bytes: key, links, hash slot and
-/// what the allocator adds. Measured: a process that cached 300,000 blocks of one
-/// byte grew by 128 for each.
+/// What an entry costs beside its block, in bytes: its places in map and queue and
+/// what the allocator adds. Measured: processes that cached 100,000 to 400,000 blocks
+/// of 40 bytes grew by 85 to 106 for each beside them.
 const ENTRY_BYTES: usize = 128;
 /// Blocks within so many numbers are in the same shard; logarithm.
 const NEIGHBOURS_LOG2: u32 = 8;
