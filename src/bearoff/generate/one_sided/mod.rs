@@ -196,18 +196,28 @@ impl Job for Computing<'_> {
         let mut working = Working::new(keep, 2 * segments, &format!("{table:?}"))?;
         let in_layers = numbering.points() > home::HOME_POINTS;
         let is_small = in_layers && numbering.len() <= SMALL_POSITIONS;
-        if is_small && matches!(keep, Keep::Memory) {
-            return small::<W, G>(table, numbering, working, segments, progress);
-        }
-        let win = Part::<W>::new(&numbering, 1, &mut working, 0, progress)?;
+        let (win, gammon) = if is_small && matches!(keep, Keep::Memory) {
+            at_once::<W, G>(table, &numbering, &mut working, segments, progress)?
+        } else {
+            let win = Part::<W>::new(&numbering, 1, &mut working, 0, progress)?;
+            let gammon = match table.gammon {
+                true => Some(Part::<G>::new(
+                    &numbering,
+                    ALL_CHEQUERS,
+                    &mut working,
+                    segments,
+                    progress,
+                )?),
+                false => None,
+            };
+            (win, gammon)
+        };
         let mut parts: Vec<Box<dyn AnyPart>> = vec![Box::new(win)];
-        if table.gammon {
-            let gammon =
-                Part::<G>::new(&numbering, ALL_CHEQUERS, &mut working, segments, progress)?;
-            parts.push(Box::new(gammon));
-        } else if table.form == Form::Normal {
+        match gammon {
+            Some(gammon) => parts.push(Box::new(gammon)),
             // The normal form always has four values.
-            parts.push(Box::new(NoGammon));
+            None if table.form == Form::Normal => parts.push(Box::new(NoGammon)),
+            None => {}
         }
         Ok(OneSidedRecords {
             numbering,
@@ -218,34 +228,27 @@ impl Job for Computing<'_> {
 }
 
 /// Computes a small table, win and gammon at the same time.
-fn small<W: Arithmetic, G: Arithmetic>(
+fn at_once<W: Arithmetic, G: Arithmetic>(
     table: &OneSided,
-    numbering: Multiset,
-    mut working: Working,
+    numbering: &Multiset,
+    working: &mut Working,
     segments: usize,
     progress: Tell<'_>,
-) -> Result<OneSidedRecords> {
+) -> Result<(Part<W>, Option<Part<G>>)> {
     let (win, gammon) = rayon::join(
-        || Part::<W>::at_once(&numbering, 1, 0),
+        || Part::<W>::at_once(numbering, 1, 0),
         || match table.gammon {
-            true => Part::<G>::at_once(&numbering, ALL_CHEQUERS, segments).map(Some),
+            true => Part::<G>::at_once(numbering, ALL_CHEQUERS, segments).map(Some),
             false => Ok(None),
         },
     );
     let (mut win, layers) = win?;
-    win.keep(layers, &mut working, progress)?;
-    let mut parts: Vec<Box<dyn AnyPart>> = vec![Box::new(win)];
-    if let Some((mut gammon, layers)) = gammon? {
-        gammon.keep(layers, &mut working, progress)?;
-        parts.push(Box::new(gammon));
-    } else if table.form == Form::Normal {
-        parts.push(Box::new(NoGammon));
+    win.keep(layers, working, progress)?;
+    let mut gammon = gammon?;
+    if let Some((gammon, layers)) = &mut gammon {
+        gammon.keep(std::mem::take(layers), working, progress)?;
     }
-    Ok(OneSidedRecords {
-        numbering,
-        parts,
-        working,
-    })
+    Ok((win, gammon.map(|(gammon, _)| gammon)))
 }
 
 /// The gammon values of a normal approximation without gammons.
