@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use super::feedback::Expected;
 use super::layout::{
-    DYNAMIC_CLASSES, FRACTION, LANES, LEFT, MAX_REFERENCES, PREVIOUS, STATIC_CLASSES, WEIGHT_BITS,
-    outside_class, stride,
+    DYNAMIC_CLASSES, LANES, LEFT, MAX_REFERENCES, PREVIOUS, STATIC_CLASSES, stride,
 };
 use super::model::{Cell, Model, Set};
 use super::predict::{self, Inputs, Lanes, Sample, Window};
+use super::references::available;
 use crate::codec::rans::{SIDE_BY_SIDE, Tables};
 use crate::codec::{Plan, Shape, Slot};
 
@@ -89,71 +90,6 @@ impl Prepared {
         let found = self.references.get(k).filter(|_| k < self.count);
         found.map(|&slot| usize::from(slot))
     }
-}
-
-/// What is predicted of one value before feedback.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Expected {
-    pub(super) prediction: i64,
-    pub(super) class: u8,
-    /// Its lane, or [`LANES`] outside of the window.
-    pub(super) lane: usize,
-}
-
-impl Expected {
-    /// Of a value outside of the window, where the base has `base`.
-    #[inline(always)]
-    pub(super) fn outside<T: Sample>(base: T) -> Self {
-        Self {
-            prediction: base.wide() << FRACTION,
-            class: outside_class(base.into()),
-            lane: LANES,
-        }
-    }
-}
-
-/// Errors of the values of a record that came before.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Feedback {
-    pub(super) errors: [i64; 3],
-    pub(super) sum: i64,
-}
-
-impl Feedback {
-    /// What the errors so far add to a prediction.
-    #[inline(always)]
-    pub(super) fn correction(&self, cell: &Cell, lane: usize) -> i64 {
-        cell.feedback
-            .get(lane)
-            .map_or(0, |&weights| self.weighted(weights))
-    }
-
-    /// The errors so far, weighted.
-    #[inline(always)]
-    pub(super) fn weighted(&self, [a, b, c, d]: [i16; 4]) -> i64 {
-        let [x, y, z] = self.errors;
-        // What is known first is added first: the last error is in `x` and the sum.
-        let earlier = i64::from(c) * z + i64::from(b) * y;
-        let latest = i64::from(d) * self.sum + i64::from(a) * x;
-        (earlier + latest) >> WEIGHT_BITS
-    }
-
-    /// Takes note of a value.
-    #[inline(always)]
-    pub(super) fn note(&mut self, value: u32, prediction: i64, summed: bool) {
-        let error = (i64::from(value) << FRACTION) - prediction;
-        let [x, y, _] = self.errors;
-        self.errors = [error, x, y];
-        if summed {
-            self.sum += error;
-        }
-    }
-}
-
-/// The final prediction of a value that is at most `largest`.
-#[inline(always)]
-pub(super) fn rounded(prediction: i64, correction: i64, largest: u32) -> i64 {
-    ((prediction + correction + (1 << (FRACTION - 1))) >> FRACTION).clamp(0, i64::from(largest))
 }
 
 impl<T: Sample> Engine<T> {
@@ -611,57 +547,6 @@ impl<T: Sample> Engine<T> {
             *place = before;
         }
     }
-}
-
-/// The references of a record in `slot` that exist in its block.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline]
-pub(super) fn available(described: &Slot, slot: usize) -> u16 {
-    portable_available(described, slot)
-}
-
-/// The references of a record in `slot` that exist in its block.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-#[allow(unsafe_code)] // SSE2 is part of x86-64
-pub(super) fn available(described: &Slot, slot: usize) -> u16 {
-    use std::arch::x86_64::*;
-    // SAFETY: `back` is 32 bytes.
-    unsafe {
-        let back: *const __m128i = described.back.as_ptr().cast();
-        let (low, high) = (_mm_loadu_si128(back), _mm_loadu_si128(back.add(1)));
-        let zero = _mm_setzero_si128();
-        let slots = _mm_set1_epi16(slot as i16);
-        // 0 < back <= slot: a saturating difference of 0, and back not 0.
-        let inside = |b| {
-            _mm_andnot_si128(
-                _mm_cmpeq_epi16(b, zero),
-                _mm_cmpeq_epi16(_mm_subs_epu16(b, slots), zero),
-            )
-        };
-        let one = _mm_set1_epi16(1);
-        let mask = |a, b| _mm_movemask_epi8(_mm_packs_epi16(a, b)) as u16 & (u16::MAX >> 1);
-        let ones = mask(_mm_cmpeq_epi16(low, one), _mm_cmpeq_epi16(high, one));
-        mask(inside(low), inside(high)) | u16::from(slot > 0 && ones == 0) << PREVIOUS
-    }
-}
-
-/// [`available`] without vectors.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-pub(super) fn portable_available(described: &Slot, slot: usize) -> u16 {
-    let slot = slot as u16;
-    let mut mask = 0;
-    let mut previous = slot > 0;
-    for (kind, &back) in described
-        .back
-        .iter()
-        .take(crate::codec::MAX_KINDS)
-        .enumerate()
-    {
-        mask |= u16::from(back.wrapping_sub(1) < slot) << kind;
-        previous &= back != 1;
-    }
-    mask | u16::from(previous) << PREVIOUS
 }
 
 fn window_of<T>(row: &[T], from: usize) -> Option<Window<'_, T>> {

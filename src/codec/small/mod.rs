@@ -6,13 +6,16 @@
 mod contexts;
 mod decode;
 mod engine;
+mod feedback;
 mod layout;
 mod model;
 mod predict;
 #[cfg(target_arch = "x86_64")]
 mod predict_avx2;
+mod references;
 mod regression;
 mod stored_model;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod train;
@@ -22,7 +25,8 @@ use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
 use self::decode::decode;
-use self::engine::{Engine, Feedback, Prepared, Records, rounded};
+use self::engine::{Engine, Prepared, Records};
+use self::feedback::{Feedback, rounded};
 use self::layout::{MODES, mode, split};
 use self::model::Model;
 use self::predict::Sample;

@@ -4,10 +4,11 @@
 use proptest::prelude::*;
 
 use super::super::{Codec, Plan, SampleBlock, Shape, Slot};
-use super::engine::{Engine, Records, available, portable_available};
+use super::engine::{Engine, Records};
 use super::layout::{LANES, MAX_FEATURES, MAX_REFERENCES, SCALES};
 use super::model::Cell;
 use super::predict::{self, Inputs, Lanes};
+use super::references::{available, portable_available};
 use super::{Either, Small, decode};
 use crate::numbering::{Flat, Grouped, Multiset, Numbering, Order, Pair};
 use crate::{Error, Properties};

@@ -1,6 +1,7 @@
 //! The values of one record from a block's bytes: the decoder's innermost loops.
 
-use super::engine::{Engine, Expected, Feedback, Parts, Prepared, Records, rounded};
+use super::engine::{Engine, Parts, Prepared, Records};
+use super::feedback::{Expected, Feedback, rounded};
 use super::layout::{BINS, LANES, SYMBOLS, bin_from};
 use super::model::Cell;
 use super::predict::Sample;
