@@ -42,9 +42,8 @@ impl Packing {
     /// The schema of a table that is to be written again with these blocks.
     pub fn apply(&self, mut schema: Schema) -> Schema {
         for column in &mut schema.columns {
-            let made = self.column(&column.name, 0, Vec::new());
-            column.codec = made.codec;
-            column.block_positions = made.block_positions;
+            column.codec = self.codec_id();
+            column.block_positions = self.block_positions(column.width());
         }
         self.suit_rows(&mut schema);
         self.suit_order(&mut schema);
@@ -109,24 +108,37 @@ impl Packing {
         }
     }
 
+    fn codec_name(&self) -> &str {
+        self.codec.as_deref().unwrap_or("packed")
+    }
+
+    fn codec_id(&self) -> CodecId {
+        CodecId {
+            name: self.codec_name().to_owned(),
+            version: 0,
+            params: self.options.clone(),
+        }
+    }
+
+    /// Positions in a block of records of `width` values.
+    fn block_positions(&self, width: usize) -> u32 {
+        self.block_positions
+            .unwrap_or_else(|| codec::default_block_positions(self.codec_name(), width))
+    }
+
     fn column(&self, name: &str, positions: u64, fields: Vec<Field>) -> Column {
-        let codec = self.codec.as_deref().unwrap_or("packed");
-        Column {
+        let mut column = Column {
             name: name.to_owned(),
             first: 0,
             count: positions,
-            block_positions: self
-                .block_positions
-                .unwrap_or_else(|| codec::default_block_positions(codec)),
+            block_positions: 0,
             order: None,
-            codec: CodecId {
-                name: codec.to_owned(),
-                version: 0,
-                params: self.options.clone(),
-            },
+            codec: self.codec_id(),
             fields,
             elsewhere: Vec::new(),
-        }
+        };
+        column.block_positions = self.block_positions(column.width());
+        column
     }
 }
 

@@ -228,7 +228,7 @@ fn store(
     let usual = match (options.keep, options.codec.as_str()) {
         // With one value a record more records take as long to decode.
         (Keep::Smaller, crate::codec::CONTEXT) => ONE_SIDE_BLOCK,
-        (_, codec) => crate::codec::default_block_positions(codec),
+        (_, codec) => crate::codec::default_block_positions(codec, 1),
     };
     let block = options.block_positions.unwrap_or(usual);
     // The caller may stop the work between blocks, too.

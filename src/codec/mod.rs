@@ -254,10 +254,12 @@ pub fn sample_values(name: &str) -> usize {
     }
 }
 
-/// Records in a block where the user does not choose: for each codec what was
-/// measured to give the best look-up time and size together.
-pub fn default_block_positions(name: &str) -> u32 {
+/// Records of `width` values in a block where the user does not choose: for each
+/// codec what was measured to give the best look-up time and size together.
+pub fn default_block_positions(name: &str, width: usize) -> u32 {
     match name {
+        // A distribution's width table and the record looked up should share lines of memory.
+        packed::NAME if width >= 16 => 24,
         packed::NAME => 32,
         small::NAME => 10,
         // Three rows of 64 or four of 48.

@@ -106,7 +106,8 @@ impl BlockIndex {
     #[inline(always)]
     pub(crate) fn estimate(&self, block: u64) -> Option<(u64, usize)> {
         let far = self.far.get((block >> self.near_log2) as usize)?;
-        let [near, next] = self.near.get(block as usize..)?.first_chunk::<2>()?;
+        let next = self.near.get(block.wrapping_add(1) as usize)?;
+        let near = self.near.get(block as usize)?;
         let length = next.wrapping_sub(*near);
         Some((far.wrapping_add(u64::from(*near)), length as usize))
     }

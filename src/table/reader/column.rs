@@ -84,14 +84,13 @@ impl ColumnReader {
     }
 }
 
-/// Block and slot of a row, with the divisions made ahead.
+/// Block and slot of a row, with the division by the size made ahead.
 pub(super) struct Grid {
     pub(super) first: u64,
     pub(super) count: u64,
     pub(super) size: u64,
-    pub(super) shift: Option<u32>,
-    /// Logarithm of the size, rounded up.
-    pub(super) size_log2: u32,
+    /// 2⁶³ by the size, rounded up: see [`Grid::cell_of`].
+    reciprocal: u64,
     /// Grid cell of the first number.
     pub(super) cell: u64,
 }
@@ -103,8 +102,7 @@ impl Grid {
             first: column.first,
             count: column.count,
             size,
-            shift: size.is_power_of_two().then(|| size.trailing_zeros()),
-            size_log2: size.next_power_of_two().trailing_zeros(),
+            reciprocal: (1u64 << 63).div_ceil(size),
             cell: column.first / size,
         }
     }
@@ -116,16 +114,30 @@ impl Grid {
         place.map_or(0, |place| place.count)
     }
 
+    /// `row / size`, for rows below 2⁴⁸ without a division, which would take as
+    /// long as a dozen other instructions. With sizes of at most 2¹⁵ the product is too
+    /// large by less than 2 · 2⁴⁸ · 2¹⁵ = 2⁶⁴ `size`ths, which is less than one cell needs.
+    #[inline(always)]
+    fn cell_of(&self, row: u64) -> u64 {
+        match row >> 48 {
+            0 => self.share(row),
+            _ => row / self.size,
+        }
+    }
+
+    /// `whole / size`, about.
+    #[inline(always)]
+    pub(super) fn share(&self, whole: u64) -> u64 {
+        ((u128::from(whole) * u128::from(self.reciprocal)) >> 63) as u64
+    }
+
     /// Block, its first row, and how many records it has.
     #[inline(always)]
     pub(super) fn place(&self, row: u64) -> Option<Place> {
         if row.wrapping_sub(self.first) >= self.count {
             return None;
         }
-        let cell = match self.shift {
-            Some(shift) => row >> shift,
-            None => row / self.size,
-        };
+        let cell = self.cell_of(row);
         let start = (cell * self.size).max(self.first);
         let end = (cell * self.size + self.size).min(self.first + self.count);
         Some(Place {

@@ -54,8 +54,8 @@ impl Located {
         // The length may be anything, so that sums wrap.
         let head = column.head_bytes;
         let records = self.length.wrapping_sub(head);
-        let before = records.wrapping_mul(self.slot) >> column.grid.size_log2;
-        let record = self.offset.wrapping_add(head).wrapping_add(before);
+        let before = column.grid.share(records.wrapping_mul(self.slot) as u64);
+        let record = self.offset.wrapping_add(head).wrapping_add(before as usize);
         prefetch(bytes, self.offset);
         prefetch(bytes, self.offset.wrapping_add(head + HEAD_REACH));
         prefetch(bytes, record.wrapping_sub(RECORD_SLACK));
@@ -68,19 +68,20 @@ impl Located {
         let Some(block) = bytes.get(self.offset..) else {
             return false;
         };
-        (column.is_checked(self.block) || self.first_use(column, bytes))
+        (column.is_checked(self.block) || first_use(column, self.block, bytes))
             && column.read.is_some_and(|read| read(block, self.slot, out))
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn first_use(&self, column: &ColumnReader, bytes: &[u8]) -> bool {
-        let found = column.index.find(self.block).and_then(|(offset, length)| {
-            let stored = bytes.get(offset as usize..)?.get(..length)?;
-            column.check_once(self.block, offset, stored).ok()
-        });
-        found.is_some()
-    }
+/// Checks a block; `false` when it is wrong.
+#[cold]
+#[inline(never)]
+fn first_use(column: &ColumnReader, block: u64, bytes: &[u8]) -> bool {
+    let found = column.index.find(block).and_then(|(offset, length)| {
+        let stored = bytes.get(offset as usize..)?.get(..length)?;
+        column.check_once(block, offset, stored).ok()
+    });
+    found.is_some()
 }
 
 impl ColumnReader {
