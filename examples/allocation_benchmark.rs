@@ -22,7 +22,7 @@ use endtable::rollout::dice::{Dice, Stratify};
 use endtable::rollout::game::{Rules, Table};
 use endtable::rollout::random::Random;
 use endtable::rollout::stakes::Stakes;
-use endtable::rollout::statistics::{BLOCK, Sampling, Series};
+use endtable::rollout::statistics::BLOCK;
 use endtable::rollout::{BearoffTable, Network, Player, Rollout};
 
 const DECISIONS: usize = 200;
@@ -80,6 +80,11 @@ fn decisions(network: &Network) -> Vec<Vec<Board>> {
     found
 }
 
+/// The dice of the frozen games.
+fn dice() -> Dice {
+    Dice::new(7, Stratify::Blocks)
+}
+
 fn freeze(file: &str) -> endtable::Result<()> {
     let network = Network::built_in()?;
     let decisions = decisions(&network);
@@ -96,7 +101,7 @@ fn freeze(file: &str) -> endtable::Result<()> {
     let rollout = Rollout {
         player: &player,
         rules,
-        dice: Dice::new(7, Stratify::Blocks),
+        dice: dice(),
     };
     let one = |boards: &Vec<Board>| -> endtable::Result<Vec<Vec<f32>>> {
         let mut table = Table::default();
@@ -154,6 +159,9 @@ struct Score {
 fn compare(file: &str, budgets: &[u64]) {
     let bytes = std::fs::read(file).expect("a file of frozen games");
     let frozen: Vec<Vec<Vec<f32>>> = serde_json::from_slice(&bytes).expect("frozen games");
+    let strata: Vec<[u8; 2]> = (0..GAMES as u64)
+        .filter_map(|number| dice().strata(number))
+        .collect();
     let rules = [
         ("equal", Rule::Equal, 36),
         ("highest-se 1", Rule::HighestSe, 1),
@@ -182,6 +190,7 @@ fn compare(file: &str, budgets: &[u64]) {
                     &mut score,
                     &plan,
                     plays,
+                    &strata,
                     &truth,
                     &mut Random::new(run, number as u64),
                 );
@@ -200,20 +209,26 @@ fn compare(file: &str, budgets: &[u64]) {
     }
 }
 
-fn add(score: &mut Score, plan: &Plan, plays: &[Vec<f32>], truth: &[f64], random: &mut Random) {
-    let fresh = Candidate {
-        series: Series::new(Sampling::Blocks),
-        in_flight: 0,
-    };
-    let mut candidates = vec![fresh; plays.len()];
+fn add(
+    score: &mut Score,
+    plan: &Plan,
+    plays: &[Vec<f32>],
+    strata: &[[u8; 2]],
+    truth: &[f64],
+    random: &mut Random,
+) {
+    let mut candidates = vec![Candidate::default(); plays.len()];
     let mut blocks: Vec<usize> = Vec::new();
     while let Some(job) = next(plan, &candidates) {
         for game in job.first_game as usize..(job.first_game + job.games) as usize {
             while blocks.len() <= game / BLOCK {
                 blocks.push(random.below((GAMES / BLOCK) as u32) as usize);
             }
-            let value = plays[job.candidate][blocks[game / BLOCK] * BLOCK + game % BLOCK];
-            candidates[job.candidate].series.push(f64::from(value));
+            let frozen = blocks[game / BLOCK] * BLOCK + game % BLOCK;
+            let value = f64::from(plays[job.candidate][frozen]);
+            candidates[job.candidate]
+                .series
+                .push(value, Some(strata[frozen]));
         }
     }
     let errors: Vec<f64> = candidates

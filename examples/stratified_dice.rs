@@ -10,7 +10,7 @@ use endtable::rollout::dice::{Dice, Stratify};
 use endtable::rollout::game::{Rules, Table};
 use endtable::rollout::schedule::Outcome;
 use endtable::rollout::stakes::Stakes;
-use endtable::rollout::statistics::{Moments, Sampling, Series};
+use endtable::rollout::statistics::{Moments, Series};
 use endtable::rollout::{BearoffTable, Network, Player, Rollout};
 
 const START: &str = "24:2 13:5 8:3 6:5 / 24:2 13:5 8:3 6:5";
@@ -41,10 +41,10 @@ fn main() -> endtable::Result<()> {
             stop_at_tables: truncate.is_some(),
             truncate,
         };
-        for (dice, stratify, sampling) in [
-            ("at random", Stratify::None, Sampling::Independent),
-            ("blocks of 36", Stratify::Blocks, Sampling::Blocks),
-            ("pairs in 1296", Stratify::Pairs, Sampling::Blocks),
+        for (dice, stratify) in [
+            ("at random", Stratify::None),
+            ("blocks of 36", Stratify::Blocks),
+            ("pairs in 1296", Stratify::Pairs),
         ] {
             let (mut means, mut reported) = (Moments::default(), Moments::default());
             let mut table = Table::default();
@@ -54,9 +54,10 @@ fn main() -> endtable::Result<()> {
                     rules,
                     dice: Dice::new(seed, stratify),
                 };
-                let mut series = Series::new(sampling);
+                let mut series = Series::default();
                 for number in 0..1296 {
-                    series.push(rollout.game(&choice, number, &mut table)?.value());
+                    let game = rollout.game(&choice, number, &mut table)?;
+                    series.push(game.value(), rollout.dice.strata(number));
                 }
                 means.push(series.mean());
                 reported.push(series.error().expect("many games"));

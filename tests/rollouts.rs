@@ -13,7 +13,7 @@ use endtable::rollout::game::{Rules, Table};
 use endtable::rollout::random::Random;
 use endtable::rollout::schedule::{Outcome, Run};
 use endtable::rollout::stakes::Stakes;
-use endtable::rollout::statistics::{Moments, Sampling, Series};
+use endtable::rollout::statistics::{Moments, Series};
 use endtable::rollout::{BearoffTable, EndTable, Network, Player, Rollout};
 
 fn home_side(random: &mut Random, most: u32) -> [u8; 25] {
@@ -62,9 +62,10 @@ fn bearoffs_agree_with_the_exact_table() {
             board,
             own_roll: true,
         };
-        let mut series = Series::new(Sampling::Blocks);
+        let mut series = Series::default();
         for number in 0..1296 {
-            series.push(rollout.game(&choice, number, &mut buffers).unwrap().value());
+            let game = rollout.game(&choice, number, &mut buffers).unwrap();
+            series.push(game.value(), rollout.dice.strata(number));
         }
         let score = (series.mean() - truth) / series.error().unwrap().max(1e-4);
         within += u32::from(score.abs() <= 3.0);
@@ -123,7 +124,6 @@ fn rolled_out(rule: Rule, budget: Budget, threads: usize, known: &[Vec<Game>]) -
     let plan = Plan::new(rule, 36, budget);
     let run = Run {
         plan: &plan,
-        sampling: Sampling::Blocks,
         threads,
         time: None,
         interrupt: &interrupt,
@@ -175,10 +175,12 @@ fn luck_adjustment_is_unbiased_and_makes_errors_small() {
             rules,
             dice: Dice::new(6, Stratify::Blocks),
         };
-        let mut series = Series::new(Sampling::Blocks);
+        let mut series = Series::default();
         let mut buffers = Table::default();
-        (0..games)
-            .for_each(|g| series.push(rollout.game(&choice, g, &mut buffers).unwrap().value()));
+        for number in 0..games {
+            let game = rollout.game(&choice, number, &mut buffers).unwrap();
+            series.push(game.value(), rollout.dice.strata(number));
+        }
         series
     };
     let (plain, adjusted) = (series(false, 7776), series(true, 288));

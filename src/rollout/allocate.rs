@@ -15,10 +15,12 @@ pub enum Rule {
     HighestSe,
     /// Optimal computing budget allocation (Chen et al., 2000): numbers of games in
     /// the proportions that make it likeliest to choose the best, given the
-    /// means and deviations so far.
+    /// means and deviations so far; as many to the leader as to its nearest rival, and a
+    /// quarter of the average to any candidate.
     Ocba,
     /// The leader against the candidate with the highest upper confidence
-    /// bound (Kalyanakrishnan et al., 2012): to the one of the two with the larger error.
+    /// bound (Kalyanakrishnan et al., 2012): to the one of the two with the larger error;
+    /// a quarter of the average to any candidate.
     Lucb,
 }
 
@@ -210,15 +212,20 @@ fn choose(rule: Rule, candidates: &[Candidate], active: &[usize]) -> usize {
             .reduce(|best, i| if of(i) > of(best) { i } else { best })
             .unwrap_or(0)
     };
+    let total: u64 = candidates.iter().map(Candidate::given).sum();
     match rule {
         Rule::Equal => largest(&|i| -(candidates[i].given() as f64)),
         Rule::HighestSe => largest(&error),
         Rule::Ocba => {
             let shares = ocba_shares(candidates, &deviations);
-            let total: u64 = candidates.iter().map(Candidate::given).sum();
             largest(&|i| shares[i] * (total + 1) as f64 - candidates[i].given() as f64)
         }
         Rule::Lucb => {
+            let fewest = largest(&|i| -(candidates[i].given() as f64));
+            let average = total as f64 / candidates.len() as f64;
+            if (candidates[fewest].given() as f64) < LEAST_SHARE * average {
+                return fewest;
+            }
             let leader = leader(candidates);
             let bound = |i: usize| candidates[i].series.mean() + LUCB_WIDTH * error(i);
             let rival = active
@@ -234,6 +241,11 @@ fn choose(rule: Rule, candidates: &[Candidate], active: &[usize]) -> usize {
         }
     }
 }
+
+/// Share of the average that a candidate gets in any case under the rules that
+/// look at means: an unlucky start must not end it. From 0.2 to 0.35 the losses in
+/// `examples/allocation_benchmark` are about the same, below and above larger.
+const LEAST_SHARE: f64 = 0.25;
 
 /// Standard errors by which an upper confidence bound lies above the mean.
 const LUCB_WIDTH: f64 = 2.0;
@@ -268,7 +280,9 @@ fn deviations(candidates: &[Candidate]) -> Vec<f64> {
 
 /// The shares of all games under [`Rule::Ocba`]: for two candidates other than
 /// the leader N_i / N_j = [(σ_i / δ_i) / (σ_j / δ_j)]², δ being the distance to
-/// the leader's mean, and N_leader = σ √(Σ N_i² / σ_i²).
+/// the leader's mean. The leader gets as much as the largest of them, not the
+/// σ √(Σ N_i² / σ_i²) of independent games: where candidates share their
+/// dice, a game beyond the rival's has no partner to be compared with.
 fn ocba_shares(candidates: &[Candidate], deviations: &[f64]) -> Vec<f64> {
     let leader = leader(candidates);
     let best = candidates[leader].series.mean();
@@ -281,30 +295,24 @@ fn ocba_shares(candidates: &[Candidate], deviations: &[f64]) -> Vec<f64> {
         })
         .collect();
     let others = (0..shares.len()).filter(|&i| i != leader);
-    let sum: f64 = others.map(|i| (shares[i] / deviations[i]).powi(2)).sum();
-    shares[leader] = if shares.len() == 1 {
-        1.0
-    } else {
-        deviations[leader] * sum.sqrt()
-    };
+    shares[leader] = others.map(|i| shares[i]).reduce(f64::max).unwrap_or(1.0);
     let total: f64 = shares.iter().sum();
-    shares.iter().map(|s| s / total).collect()
+    let equal = 1.0 / shares.len() as f64;
+    shares
+        .iter()
+        .map(|s| LEAST_SHARE * equal + (1.0 - LEAST_SHARE) * s / total)
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rollout::random::Random;
-    use crate::rollout::statistics::Sampling;
 
     /// Runs a plan on normal-like noise, one job after the other.
     fn run(plan: &Plan, truth: &[(f64, f64)], seed: u64) -> Vec<Candidate> {
         let mut random = Random::new(seed, 0);
-        let fresh = Candidate {
-            series: Series::new(Sampling::Independent),
-            in_flight: 0,
-        };
-        let mut candidates = vec![fresh; truth.len()];
+        let mut candidates = vec![Candidate::default(); truth.len()];
         while let Some(job) = next(plan, &candidates) {
             assert_eq!(job.first_game, candidates[job.candidate].series.count());
             let (mean, deviation) = truth[job.candidate];
@@ -312,7 +320,7 @@ mod tests {
                 let noise: f64 = (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
                 candidates[job.candidate]
                     .series
-                    .push(mean + deviation * noise);
+                    .push(mean + deviation * noise, None);
             }
         }
         candidates
@@ -403,6 +411,30 @@ mod tests {
         }
     }
 
+    /// Two plays that are alike, one of which had all the bad luck at first.
+    #[test]
+    fn an_unlucky_start_is_made_up_for() {
+        for rule in [Rule::Ocba, Rule::Lucb] {
+            let plan = Plan::new(rule, 36, Budget::Average(2000));
+            let mut candidates = run(
+                &Plan::new(Rule::Equal, 36, Budget::Average(36)),
+                &[(0.0, 0.1), (-5.0, 0.1)],
+                4,
+            );
+            let mut random = Random::new(9, 0);
+            while let Some(job) = next(&plan, &candidates) {
+                for _ in 0..job.games {
+                    let better = job.candidate as f64 * 0.02;
+                    let value = better + 0.2 * (random.unit() - 0.5);
+                    candidates[job.candidate].series.push(value, None);
+                }
+            }
+            // The bad luck of 36 games cannot be undone by a quarter of 2000.
+            assert_eq!(leader(&candidates), 0, "{rule:?}");
+            assert!(counts(&candidates)[1] >= 500 - 36, "{rule:?}");
+        }
+    }
+
     #[test]
     fn games_in_flight_count_towards_the_error() {
         let plan = Plan::new(Rule::HighestSe, 1, Budget::Average(1000));
@@ -434,7 +466,7 @@ mod tests {
         let mut candidates = run(&plan, &[(0.0, 1.0), (-1.0, 1.0), (-0.01, 1.0)], 5);
         for i in [0, 2] {
             for _ in 0..5000 {
-                candidates[i].series.push(-2.0);
+                candidates[i].series.push(-2.0, None);
             }
         }
         plan.budget = Budget::Average(20_000);
@@ -471,10 +503,10 @@ mod tests {
         let plan = Plan::new(Rule::HighestSe, 1, Budget::Average(100));
         let mut candidates = vec![Candidate::default(); 2];
         for value in [1.0, 1.0] {
-            candidates[0].series.push(value);
+            candidates[0].series.push(value, None);
         }
         for value in [1.0, -1.0] {
-            candidates[1].series.push(value);
+            candidates[1].series.push(value, None);
         }
         let mut games = [0; 2];
         for _ in 0..40 {

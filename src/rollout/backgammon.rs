@@ -66,7 +66,8 @@ impl Rollout<'_> {
         let game = |candidate: usize, number: u64| {
             self.game(&choices[candidate], number, &mut Table::default())
         };
-        run.carry_out(choices.len(), known, game, watch)
+        let strata = |number: u64| self.dice.strata(number);
+        run.carry_out(choices.len(), known, game, strata, watch)
     }
 
     /// Plays game `number` of a choice.

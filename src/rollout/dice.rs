@@ -47,15 +47,37 @@ impl Dice {
 
     /// The dice of game `number`.
     pub fn game(&self, number: u64) -> GameDice {
-        // Streams from the top down belong to cycles, from the middle down to
-        // blocks, from 0 up to games.
         let random = Random::new(self.seed, number);
-        if self.stratify == Stratify::None {
-            return GameDice {
+        match self.fixed(number) {
+            None => GameDice {
                 fixed: [[0; 2]; 2],
                 left: 0,
                 random,
-            };
+            },
+            Some([first, second]) => GameDice {
+                fixed: [second, first],
+                left: 2,
+                random,
+            },
+        }
+    }
+
+    /// The strata of game `number` for [`Series::push`](super::statistics::Series::push):
+    /// which of the 21 rolls come first and second; `None` if dice are not stratified.
+    pub fn strata(&self, number: u64) -> Option<[u8; 2]> {
+        let roll = |[a, b]: [u8; 2]| {
+            let (high, low) = (a.max(b), a.min(b));
+            high * (high - 1) / 2 + low - 1
+        };
+        self.fixed(number).map(|rolls| rolls.map(roll))
+    }
+
+    /// The first two rolls of game `number`, if they are stratified.
+    fn fixed(&self, number: u64) -> Option<[[u8; 2]; 2]> {
+        // Streams from the top down belong to cycles, from the middle down to
+        // blocks, from 0 up to games.
+        if self.stratify == Stratify::None {
+            return None;
         }
         let place = number as usize % BLOCK;
         let mut of_block = Random::new(self.seed, u64::MAX / 2 - number / BLOCK as u64);
@@ -70,11 +92,7 @@ impl Dice {
             let block = (number % PAIRS) as usize / BLOCK;
             seconds[(usize::from(columns[usize::from(first)]) + block) % BLOCK]
         };
-        GameDice {
-            fixed: [throw(second), throw(first)],
-            left: 2,
-            random,
-        }
+        Some([throw(first), throw(second)])
     }
 }
 

@@ -16,6 +16,7 @@ pub mod schedule;
 pub mod stakes;
 pub mod statistics;
 pub mod tables;
+mod two_way;
 
 pub use backgammon::Rollout;
 pub use chances::Chances;

@@ -11,7 +11,6 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::allocate::{Candidate, Job, Plan, next};
-use super::statistics::{Sampling, Series};
 use crate::{Error, Result};
 
 /// Jobs that may be under way when one more is decided on; also the most
@@ -39,8 +38,6 @@ pub enum Ending {
 pub struct Run<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// How games depend on each other.
-    pub sampling: Sampling,
     /// Threads; more than [`LAG`] don't help.
     pub threads: usize,
     /// Wall time after which no more games begin.
@@ -65,7 +62,8 @@ impl Run<'_> {
     /// `known` holds games of an earlier run with the same plan but for its
     /// budget: they are used instead of being played, so that the result is
     /// that of one longer run. `play` gets a candidate and the number of a
-    /// game; `watch` is called four times a second, on the calling thread and
+    /// game, `strata` the number alone and says where its dice are
+    /// stratified (see [`Series`]); `watch` is called four times a second, on the calling thread and
     /// while the work waits, with all games that have been played.
     ///
     /// # Errors
@@ -75,14 +73,11 @@ impl Run<'_> {
         count: usize,
         known: &[Vec<T>],
         play: impl Fn(usize, u64) -> Result<T> + Sync,
+        strata: impl Fn(u64) -> Option<[u8; 2]> + Sync,
         mut watch: impl FnMut(&[Candidate], &[Vec<T>]),
     ) -> Result<Found<T>> {
-        let candidate = Candidate {
-            series: Series::new(self.sampling),
-            in_flight: 0,
-        };
         let state = Mutex::new(State {
-            candidates: vec![candidate; count],
+            candidates: vec![Candidate::default(); count],
             games: vec![Vec::new(); count],
             queue: VecDeque::new(),
             absorbed: 0,
@@ -92,22 +87,22 @@ impl Run<'_> {
         });
         let changed = Condvar::new();
         let deadline = self.time.map(|time| Instant::now() + time);
-        let play_job = |job: &Job| -> Result<Vec<T>> {
+        let play_job = |job: &Job| -> Result<Vec<Played<T>>> {
             let mut games = Vec::with_capacity(job.games as usize);
             for game in job.first_game..job.first_game + job.games {
                 if self.interrupt.load(Ordering::Relaxed) {
                     break;
                 }
-                match known.get(job.candidate).and_then(|k| k.get(game as usize)) {
-                    Some(known) => games.push(known.clone()),
-                    None => match play(job.candidate, game) {
-                        Ok(played) => games.push(played),
+                let known = known.get(job.candidate).and_then(|k| k.get(game as usize));
+                let outcome =
+                    match known.map_or_else(|| play(job.candidate, game), |k| Ok(k.clone())) {
+                        Ok(outcome) => outcome,
                         // Where Ctrl-C reaches an external evaluator too, it is
                         // no fault that it is gone.
                         Err(_) if self.interrupt.load(Ordering::Relaxed) => break,
                         Err(error) => return Err(error),
-                    },
-                }
+                    };
+                games.push((outcome, strata(game)));
             }
             Ok(games)
         };
@@ -188,12 +183,15 @@ impl Run<'_> {
     }
 }
 
+/// A game with its strata.
+type Played<T> = (T, Option<[u8; 2]>);
+
 struct State<T> {
     candidates: Vec<Candidate>,
     games: Vec<Vec<T>>,
     /// Jobs in the order in which they were decided on, with their games once
     /// these are played.
-    queue: VecDeque<(Job, Option<Vec<T>>)>,
+    queue: VecDeque<(Job, Option<Vec<Played<T>>>)>,
     /// Jobs that have left the queue.
     absorbed: u64,
     ending: Option<Ending>,
@@ -202,7 +200,7 @@ struct State<T> {
 }
 
 impl<T: Outcome> State<T> {
-    fn finish(&mut self, ticket: u64, result: Result<Vec<T>>) {
+    fn finish(&mut self, ticket: u64, result: Result<Vec<Played<T>>>) {
         match result {
             // Absorbing stops at a job without games, so the place is still there.
             Ok(games) => self.queue[(ticket - self.absorbed) as usize].1 = Some(games),
@@ -220,8 +218,8 @@ impl<T: Outcome> State<T> {
             if candidate.series.count() != job.first_game {
                 continue;
             }
-            for game in played.iter().flatten() {
-                candidate.series.push(game.value());
+            for (game, strata) in played.iter().flatten() {
+                candidate.series.push(game.value(), *strata);
                 games[job.candidate].push(game.clone());
             }
         }
@@ -242,8 +240,8 @@ impl<T: Outcome> State<T> {
         // After an interruption a job may be short; what follows it is no
         // longer a run of games from the first on, and is dropped.
         if candidate.series.count() == job.first_game {
-            for game in games {
-                candidate.series.push(game.value());
+            for (game, strata) in games {
+                candidate.series.push(game.value(), strata);
                 self.games[job.candidate].push(game);
             }
         }
@@ -280,12 +278,13 @@ mod tests {
         let interrupt = AtomicBool::new(false);
         let run = Run {
             plan,
-            sampling: Sampling::Independent,
             threads,
             time: None,
             interrupt: &interrupt,
         };
-        run.carry_out(4, known, noise, |_, _| {}).unwrap().games
+        run.carry_out(4, known, noise, |_| None, |_, _| {})
+            .unwrap()
+            .games
     }
 
     #[test]
@@ -320,7 +319,6 @@ mod tests {
         let plan = Plan::new(Rule::Equal, 36, Budget::Average(1 << 40));
         let run = Run {
             plan: &plan,
-            sampling: Sampling::Blocks,
             threads: 3,
             time: None,
             interrupt: &interrupt,
@@ -331,7 +329,7 @@ mod tests {
             }
             noise(candidate, game)
         };
-        let found = run.carry_out(4, &[], play, |_, _| {}).unwrap();
+        let found = run.carry_out(4, &[], play, |_| None, |_, _| {}).unwrap();
         assert_eq!(found.ending, Ending::Interrupted);
         for (candidate, games) in found.games.iter().enumerate() {
             assert!(games.len() > 36);
@@ -348,13 +346,14 @@ mod tests {
         let time = Some(Duration::from_millis(20));
         let run = Run {
             plan: &plan,
-            sampling: Sampling::Blocks,
             threads: 2,
             time,
             interrupt: &interrupt,
         };
         assert_eq!(
-            run.carry_out(2, &[], noise, |_, _| {}).unwrap().ending,
+            run.carry_out(2, &[], noise, |_| None, |_, _| {})
+                .unwrap()
+                .ending,
             Ending::OutOfTime
         );
 
@@ -366,6 +365,6 @@ mod tests {
                 noise(candidate, game)
             }
         };
-        assert!(run.carry_out(2, &[], play, |_, _| {}).is_err());
+        assert!(run.carry_out(2, &[], play, |_| None, |_, _| {}).is_err());
     }
 }

@@ -1,13 +1,17 @@
 //! Means and their errors, for single series and for differences, with
 //! independent games or with dice that are stratified in blocks of 36.
 
+pub use super::two_way::LEVELS;
+use super::two_way::TwoWay;
+
 /// Games in a block of stratified dice.
 pub const BLOCK: usize = 36;
 
-/// Blocks from which on errors are taken from block means. Below, the plain
-/// error is used: it is somewhat too large under stratified dice, but a
-/// deviation estimated from a handful of blocks is worse.
-const ENOUGH_BLOCKS: u64 = 8;
+/// Degrees of freedom from which on the variance of block means is taken from
+/// what the strata leave unexplained. Below, the plain variance is used: it is
+/// somewhat too large under stratified dice, but one estimated from so
+/// little is worse.
+const ENOUGH_FREEDOM: u64 = 30;
 
 /// Running mean and variance (Welford's recurrence).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -66,44 +70,46 @@ impl Covariance {
     }
 }
 
-/// How the games of a series depend on each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sampling {
-    /// Not at all.
-    Independent,
-    /// Games 0 to 35, 36 to 71, … are blocks over which dice are stratified;
-    /// blocks are independent.
-    #[default]
-    Blocks,
-}
-
 /// The results of one candidate, game after game.
+///
+/// Games are independent of each other, or *stratified*: games 0 to 35, 36 to
+/// 71, … are blocks in which each stratum of two factors (a dice rollout's first
+/// and second throw) comes as often as in every other block, in an order
+/// that is independent of the other factor's and of other blocks'. What a
+/// factor does on its own is then the same in each block mean μ̂ and adds
+/// nothing to its variance, which is Var μ̂ = (σ² + σₓ² · 36/35) / 36 with σ²
+/// the variance within and σₓ² that of the interaction of both factors
+/// (Hoeffding, *A combinatorial central limit theorem*, 1951, theorem 2). The
+/// residual variance of the additive model of both factors estimates σ² +
+/// σₓ² from all games, with a degree of freedom for each game but some forty:
+/// far better than the scatter of a few block means could.
 #[derive(Debug, Clone, Default)]
 pub struct Series {
-    sampling: Sampling,
     values: Vec<f64>,
+    /// The strata of each game, as long as all have some.
+    strata: Vec<[u8; 2]>,
     games: Moments,
-    blocks: Moments,
-    block_sum: f64,
+    /// The whole blocks.
+    fit: Box<TwoWay>,
+    /// Residual variance of the whole blocks and its degrees of freedom, once
+    /// there are enough of these.
+    residual: Option<(f64, u64)>,
 }
 
 impl Series {
-    /// An empty series.
-    pub fn new(sampling: Sampling) -> Self {
-        Series {
-            sampling,
-            ..Series::default()
-        }
-    }
-
-    /// Takes in the next game's result.
-    pub fn push(&mut self, value: f64) {
+    /// Takes in the next game's result, with its two strata (each below
+    /// [`LEVELS`]) if the series is stratified.
+    pub fn push(&mut self, value: f64, strata: Option<[u8; 2]>) {
         self.values.push(value);
         self.games.push(value);
-        self.block_sum += value;
-        if self.values.len().is_multiple_of(BLOCK) {
-            self.blocks.push(self.block_sum / BLOCK as f64);
-            self.block_sum = 0.0;
+        self.strata.extend(strata);
+        let whole = self.values.len();
+        if self.strata.len() == whole && whole.is_multiple_of(BLOCK) {
+            let block = whole - BLOCK..whole;
+            for (&value, &at) in self.values[block.clone()].iter().zip(&self.strata[block]) {
+                self.fit.push(value, at);
+            }
+            self.residual = self.fit.residual().filter(|r| r.1 >= ENOUGH_FREEDOM);
         }
     }
 
@@ -127,14 +133,13 @@ impl Series {
     /// `None` for fewer than two games.
     pub fn deviation(&self) -> Option<f64> {
         let plain = self.games.variance()?;
-        if !self.by_blocks() {
+        let Some((residual, _)) = self.residual() else {
             return Some(plain.sqrt());
-        }
+        };
         // Whole blocks have their own variance; games after them the plain one.
-        let block = self.blocks.variance()? * BLOCK as f64;
-        let whole = (self.blocks.count() * BLOCK as u64) as f64;
-        let all = self.count() as f64;
-        Some(((block * whole + plain * (all - whole)) / all).sqrt())
+        let all = self.values.len();
+        let rest = (all % BLOCK) as f64 / all as f64;
+        Some((residual + (plain - residual) * rest).sqrt())
     }
 
     /// Standard error of the mean; `None` for fewer than two games.
@@ -144,16 +149,15 @@ impl Series {
 
     /// Half the width of the 95 % confidence interval of the mean.
     pub fn half_width_95(&self) -> Option<f64> {
-        let freedom = if self.by_blocks() {
-            self.blocks.count()
-        } else {
-            self.count()
-        } - 1;
+        let freedom = self.residual().map_or(self.count() - 1, |r| r.1);
         Some(self.error()? * student_95(freedom))
     }
 
-    fn by_blocks(&self) -> bool {
-        self.sampling == Sampling::Blocks && self.blocks.count() >= ENOUGH_BLOCKS
+    /// Residual variance of the whole blocks and its freedom, if all games are
+    /// stratified and there are enough.
+    fn residual(&self) -> Option<(f64, u64)> {
+        self.residual
+            .filter(|_| self.strata.len() == self.values.len())
     }
 }
 
@@ -162,31 +166,18 @@ impl Series {
 pub fn difference_error(a: &Series, b: &Series) -> Option<f64> {
     let shared = a.values.len().min(b.values.len());
     let (own_a, own_b) = (a.error()?, b.error()?);
-    let mut covariance = Covariance::default();
-    if a.by_blocks() && b.by_blocks() {
-        for (x, y) in a
-            .values
-            .chunks_exact(BLOCK)
-            .zip(b.values.chunks_exact(BLOCK))
-        {
-            covariance.push(
-                x.iter().sum::<f64>() / BLOCK as f64,
-                y.iter().sum::<f64>() / BLOCK as f64,
-            );
+    let covariance = match (a.residual(), b.residual()) {
+        (Some(_), Some(_)) => residual_covariance(a, b, shared - shared % BLOCK)?,
+        _ => {
+            let mut covariance = Covariance::default();
+            for (&x, &y) in a.values.iter().zip(&b.values) {
+                covariance.push(x, y);
+            }
+            covariance.value()?
         }
-    } else {
-        for (&x, &y) in a.values.iter().zip(&b.values) {
-            covariance.push(x, y);
-        }
-    }
-    let scale = if a.by_blocks() && b.by_blocks() {
-        BLOCK as f64
-    } else {
-        1.0
     };
     // The means share `shared` games: cov(ā, b̄) = c · shared / (n_a · n_b).
-    let joint = covariance.value()? * scale * shared as f64
-        / (a.values.len() as f64 * b.values.len() as f64);
+    let joint = covariance * shared as f64 / (a.values.len() as f64 * b.values.len() as f64);
     // A noisy covariance must not turn the error into nothing.
     let least = (own_a - own_b).abs();
     Some(
@@ -195,6 +186,17 @@ pub fn difference_error(a: &Series, b: &Series) -> Option<f64> {
             .sqrt()
             .max(least),
     )
+}
+
+/// Covariance of what the strata leave unexplained in the first `games` of
+/// both, as a quarter of the variance of their sum less that of their difference.
+fn residual_covariance(a: &Series, b: &Series, games: usize) -> Option<f64> {
+    let (mut sum, mut difference) = (TwoWay::default(), TwoWay::default());
+    for ((x, y), &at) in a.values[..games].iter().zip(&b.values).zip(&a.strata) {
+        sum.push(x + y, at);
+        difference.push(x - y, at);
+    }
+    Some((sum.residual()?.0 - difference.residual()?.0) / 4.0)
 }
 
 /// The two-sided 95 % quantile of Student's t, right to 0.001 from three
@@ -248,68 +250,109 @@ mod tests {
         }
     }
 
-    /// A game's result: the first of two dice rolls matters, is stratified,
-    /// and the rest is noise with a long tail.
-    fn stratified(random: &mut Random, n: usize, rolls: &mut Vec<usize>) -> Vec<f64> {
+    /// Games whose two strata matter, on their own and together; the rest is
+    /// noise with a long tail. Variances: 0.25 and 0.36 of the strata alone,
+    /// 0.16 of both together, 0.64 within.
+    fn stratified(random: &mut Random, n: usize) -> Vec<(f64, [u8; 2])> {
+        let mut orders = [0; 2].map(|_| (0..BLOCK as u8).collect::<Vec<_>>());
+        let level = |l: u8| (f64::from(l) - 17.5) / 10.388_3;
         (0..n)
             .map(|i| {
                 if i % BLOCK == 0 {
-                    *rolls = (0..BLOCK).collect();
-                    random.shuffle(rolls);
+                    orders.iter_mut().for_each(|o| random.shuffle(o));
                 }
+                let at = [orders[0][i % BLOCK], orders[1][i % BLOCK]];
+                let [a, b] = at.map(level);
                 let noise = -random.unit().max(1e-12).ln() - 1.0;
-                (rolls[i % BLOCK] as f64 - 17.5) / 10.4 * 0.5 + noise * 0.8
+                (0.5 * a - 0.6 * b + 0.4 * a * b + 0.8 * noise, at)
             })
             .collect()
     }
 
-    /// Share of intervals, in per cent, that hold the true value 0.
-    fn coverage(sampling: Sampling, games: usize, mut draw: impl FnMut() -> Vec<f64>) -> f64 {
-        let runs = 8000;
-        let mut held = 0;
-        for _ in 0..runs {
-            let mut series = Series::new(sampling);
-            draw().into_iter().take(games).for_each(|v| series.push(v));
-            held += usize::from(series.mean().abs() <= series.half_width_95().unwrap());
+    fn series(games: &[(f64, [u8; 2])], with_strata: bool) -> Series {
+        let mut series = Series::default();
+        for &(value, at) in games {
+            series.push(value, with_strata.then_some(at));
         }
-        100.0 * held as f64 / runs as f64
+        series
+    }
+
+    /// Share of intervals, in per cent, that hold the true value 0.
+    fn coverage(mut draw: impl FnMut() -> Series) -> f64 {
+        let runs = 8000;
+        let held = (0..runs).filter(|_| {
+            let series = draw();
+            series.mean().abs() <= series.half_width_95().unwrap()
+        });
+        100.0 * held.count() as f64 / f64::from(runs)
     }
 
     #[test]
     fn the_95_per_cent_interval_covers_94_to_96() {
         let mut random = Random::new(5, 0);
-        let mut rolls = Vec::new();
-        for games in [324, 1296, 1300] {
-            let share = coverage(Sampling::Blocks, games, || {
-                stratified(&mut random, games, &mut rolls)
-            });
+        for games in [108, 324, 1296, 1300] {
+            let share = coverage(|| series(&stratified(&mut random, games), true));
             assert!(
                 (94.0..=96.0).contains(&share),
                 "{games} stratified games: {share}"
             );
         }
-        let share = coverage(Sampling::Independent, 400, || {
-            (0..400).map(|_| random.unit() - 0.5).collect()
+        let share = coverage(|| {
+            let mut series = Series::default();
+            (0..400).for_each(|_| series.push(random.unit() - 0.5, None));
+            series
         });
         assert!((94.0..=96.0).contains(&share), "independent: {share}");
     }
 
+    /// The error is that of block means, known far better than from the
+    /// scatter of the few that there are.
     #[test]
-    fn plain_errors_of_stratified_games_would_be_too_large() {
+    fn errors_are_those_of_block_means() {
         let mut random = Random::new(6, 0);
-        let mut rolls = Vec::new();
-        let values = stratified(&mut random, 720_000, &mut rolls);
-        let (mut blocks, mut plain) = (
-            Series::new(Sampling::Blocks),
-            Series::new(Sampling::Independent),
-        );
-        for v in values {
-            blocks.push(v);
-            plain.push(v);
+        let (mut blocks, mut claimed, mut scattered) =
+            (Moments::default(), Moments::default(), Moments::default());
+        let mut plain = Moments::default();
+        for _ in 0..2000 {
+            let games = stratified(&mut random, 9 * BLOCK);
+            let mut own = Moments::default();
+            for block in games.chunks(BLOCK) {
+                let mean = block.iter().map(|g| g.0).sum::<f64>() / BLOCK as f64;
+                blocks.push(mean);
+                own.push(mean);
+            }
+            scattered.push(own.variance().unwrap());
+            claimed.push(series(&games, true).error().unwrap().powi(2) * 9.0);
+            plain.push(series(&games, false).error().unwrap().powi(2) * 9.0);
         }
-        // Variances 0.64 without and 0.64 + 0.25 with the stratified part.
-        let ratio = blocks.error().unwrap() / plain.error().unwrap();
-        assert!((ratio - (0.64f64 / 0.89).sqrt()).abs() < 0.02, "{ratio}");
+        let truth = blocks.variance().unwrap();
+        assert!(
+            (truth * 36.0 / (0.64 + 0.16 * 36.0 / 35.0) - 1.0).abs() < 0.04,
+            "{truth}"
+        );
+        assert!((claimed.mean() / truth - 1.0).abs() < 0.04);
+        assert!((plain.mean() / truth - 1.41 / 0.80).abs() < 0.1);
+        let relative = |m: &Moments| m.variance().unwrap().sqrt() / m.mean();
+        assert!(relative(&claimed) * 2.0 < relative(&scattered));
+    }
+
+    #[test]
+    fn a_difference_of_stratified_games_has_its_own_error() {
+        let mut random = Random::new(8, 0);
+        let (mut differences, mut claimed) = (Moments::default(), Moments::default());
+        for _ in 0..1000 {
+            let games = stratified(&mut random, 6 * BLOCK);
+            let other: Vec<_> = games
+                .iter()
+                .take(4 * BLOCK)
+                .map(|&(v, at)| (0.7 * v + 0.3 * f64::from(at[1]) + 0.2 * random.unit(), at))
+                .collect();
+            let (a, b) = (series(&games, true), series(&other, true));
+            differences.push(a.mean() - b.mean());
+            claimed.push(difference_error(&a, &b).unwrap().powi(2));
+        }
+        let ratio = claimed.mean() / differences.variance().unwrap();
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
     }
 
     #[test]
@@ -318,15 +361,12 @@ mod tests {
         let mut errors = Moments::default();
         let mut claimed = Moments::default();
         for _ in 0..2000 {
-            let (mut a, mut b) = (
-                Series::new(Sampling::Independent),
-                Series::new(Sampling::Independent),
-            );
+            let (mut a, mut b) = (Series::default(), Series::default());
             for game in 0..300 {
                 let luck = random.unit();
-                a.push(luck + 0.3 * random.unit());
+                a.push(luck + 0.3 * random.unit(), None);
                 if game < 200 {
-                    b.push(luck + 0.3 * random.unit());
+                    b.push(luck + 0.3 * random.unit(), None);
                 }
             }
             errors.push(a.mean() - b.mean());

@@ -133,15 +133,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ran {
     let stakes = settings.stakes(&position)?;
     let choices = choices::of(&settings, &position, &player, &stakes, arguments.candidates)?;
     let plan = settings.plan(arguments)?;
-    let (dice, sampling) = settings.dice();
     let rollout = Rollout {
         player: &player,
         rules: settings.rules(stakes),
-        dice,
+        dice: settings.dice(),
     };
     let run = Run {
         plan: &plan,
-        sampling,
         threads: arguments.threads.map_or_else(
             || std::thread::available_parallelism().map_or(1, usize::from),
             usize::from,

@@ -10,7 +10,6 @@ use endtable::rollout::dice::{Dice, Stratify};
 use endtable::rollout::external::External;
 use endtable::rollout::game::Rules;
 use endtable::rollout::stakes::{MatchTable, Stakes};
-use endtable::rollout::statistics::Sampling;
 use endtable::rollout::{BearoffTable, EndTable, Evaluator, Network, Player};
 use endtable::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -140,14 +139,14 @@ impl Settings {
         }
     }
 
-    /// The dice, and how games with them depend on each other.
-    pub(super) fn dice(&self) -> (Dice, Sampling) {
-        let (stratify, sampling) = match self.stratify {
-            Spread::None => (Stratify::None, Sampling::Independent),
-            Spread::Blocks => (Stratify::Blocks, Sampling::Blocks),
-            Spread::Pairs => (Stratify::Pairs, Sampling::Blocks),
+    /// The dice of all games.
+    pub(super) fn dice(&self) -> Dice {
+        let stratify = match self.stratify {
+            Spread::None => Stratify::None,
+            Spread::Blocks => Stratify::Blocks,
+            Spread::Pairs => Stratify::Pairs,
         };
-        (Dice::new(self.seed, stratify), sampling)
+        Dice::new(self.seed, stratify)
     }
 
     /// Who gets the next games, and when to end: the part that a continued
