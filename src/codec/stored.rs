@@ -86,8 +86,12 @@ impl Codec for Stored {
         plan: &dyn Plan,
         out: &mut [u32],
     ) -> Result<()> {
+        self.check(count, bytes)?;
+        let read = self.reader();
         for (slot, record) in out.chunks_exact_mut(self.shape.width()).enumerate() {
-            self.decode_slot(first, count, slot, bytes, plan, record)?;
+            if !read.is_some_and(|read| read(bytes, slot, record)) {
+                self.decode_slot(first, count, slot, bytes, plan, record)?;
+            }
         }
         Ok(())
     }
