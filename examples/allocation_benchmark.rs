@@ -1,7 +1,8 @@
 //! Compares the rules of allocation on real decisions with frozen games.
 //!
 //! `freeze FILE` plays 1296 games, cut off after six rolls and without luck
-//! adjustment, of the plausible plays of 200 decisions from the network's own games.
+//! adjustment, of the plausible plays of 200 decisions from the network's own games;
+//! `freeze-adjusted FILE` takes the luck out of them, as rollouts do by default.
 //! `compare FILE [GAMES]` lets every rule spend GAMES per play (default 324, 1296
 //! and 5184) on each decision, many times. A run draws blocks of 36 games with replacement, the
 //! same blocks for all plays, so that the mean of all frozen games is the
@@ -38,10 +39,11 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        ["freeze", file] => freeze(file).expect("a rollout and a writable file"),
+        ["freeze", file] => freeze(file, false).expect("a rollout and a writable file"),
+        ["freeze-adjusted", file] => freeze(file, true).expect("a rollout and a writable file"),
         ["compare", file] => compare(file, &[324, 1296, 5184]),
         ["compare", file, games] => compare(file, &[games.parse().expect("a number of games")]),
-        _ => eprintln!("freeze FILE | compare FILE [GAMES]"),
+        _ => eprintln!("freeze FILE | freeze-adjusted FILE | compare FILE [GAMES]"),
     }
 }
 
@@ -85,7 +87,7 @@ fn dice() -> Dice {
     Dice::new(7, Stratify::Blocks)
 }
 
-fn freeze(file: &str) -> endtable::Result<()> {
+fn freeze(file: &str, luck_adjusted: bool) -> endtable::Result<()> {
     let network = Network::built_in()?;
     let decisions = decisions(&network);
     let player = Player::new(
@@ -94,7 +96,7 @@ fn freeze(file: &str) -> endtable::Result<()> {
     );
     let rules = Rules {
         stakes: Stakes::MONEY,
-        luck_adjusted: false,
+        luck_adjusted,
         stop_at_tables: true,
         truncate: Some(6),
     };

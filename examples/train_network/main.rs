@@ -2,10 +2,10 @@
 //!
 //! Games are played by the networks themselves, in batches with the weights
 //! as they stood at the batch's start. Each position learns from what follows
-//! it: the value after the best play of the roll that came (temporal
-//! differences, λ at first above 0), or, with `--full`, the mean over all 21
-//! rolls of the value after the best play. Races in which both sides are home
-//! are exact. Everything follows from `--seed`; one thread.
+//! it: the values after the best plays of the rolls that came (temporal
+//! differences). Races in which both sides are home are exact. Everything
+//! follows from `--seed`; one thread. The defaults made the weights that come
+//! with the crate.
 
 mod judge;
 mod learn;
@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use endtable::bearoff::Board;
-use endtable::bearoff::plays::{Plays, ROLLS};
+use endtable::bearoff::plays::Plays;
 use endtable::rollout::network::features::{Active, Class, encode};
 use endtable::rollout::network::{Network, finished, weights};
 use endtable::rollout::random::Random;
@@ -31,11 +31,8 @@ struct Options {
     #[arg(long)]
     from: Option<String>,
     /// Games to play.
-    #[arg(long, default_value_t = 400_000)]
+    #[arg(long, default_value_t = 600_000)]
     games: u64,
-    /// Games after which to stop, with the rates of a run of --games.
-    #[arg(long)]
-    stop: Option<u64>,
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Hidden numbers of the contact network, a multiple of 64.
@@ -45,32 +42,21 @@ struct Options {
     #[arg(long, default_value_t = 0.02)]
     rate: f32,
     /// Learning rate at the end.
-    #[arg(long, default_value_t = 0.001)]
+    #[arg(long, default_value_t = 0.0003)]
     last_rate: f32,
     /// λ at the start; falls over the first fifth.
     #[arg(long, default_value_t = 0.5)]
     lambda: f32,
     /// λ after the first fifth.
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.3)]
     last_lambda: f32,
     /// Share of games that begin with a few random plays, for variety.
     #[arg(long, default_value_t = 0.125)]
     explore: f64,
     /// Games over which the weights that are written and judged are averaged,
     /// at most a quarter of those that were played; 0 for the last weights.
-    #[arg(long, default_value_t = 10_000)]
+    #[arg(long, default_value_t = 20_000)]
     average: u64,
-    /// Play, and take targets, with the averaged weights instead of the last.
-    #[arg(long)]
-    steady: bool,
-    /// What a won gammon counts for in the choice of plays, in every other
-    /// game, instead of 1 point more: attacks come up that a network which
-    /// undervalues them would never try.
-    #[arg(long, default_value_t = 1.0)]
-    eager: f32,
-    /// Share of positions that learn, each from all 21 rolls.
-    #[arg(long)]
-    full: Option<f64>,
     /// Decisions judged by another engine, for the curve.
     #[arg(long)]
     judge: Option<String>,
@@ -91,8 +77,6 @@ struct Sample {
 struct Player<'a> {
     network: Network,
     races: &'a HomeRaces,
-    /// What a won gammon counts for.
-    gammon: f32,
 }
 
 impl Player<'_> {
@@ -110,8 +94,7 @@ impl Player<'_> {
         let mut best: Option<(f32, Board, Chances, bool)> = None;
         for play in plays.generate(board, dice) {
             let (value, exact) = self.value(play.next());
-            let won = value.lose_gammon + value.lose_backgammon;
-            let equity = -value.money() + (self.gammon - 1.0) * won;
+            let equity = -value.money();
             if best.is_none_or(|(least, ..)| equity > least) {
                 best = Some((equity, *play.next(), value, exact));
             }
@@ -124,18 +107,6 @@ impl Player<'_> {
                 (next, value, exact)
             }
         }
-    }
-
-    /// The mean over all rolls of the value after the best play.
-    fn full_width(&self, board: &Board, plays: &mut Plays) -> [f32; 5] {
-        let mut sum = [0.0; 5];
-        for (dice, weight) in ROLLS {
-            let (_, value, _) = self.best(board, dice, plays);
-            for (s, v) in sum.iter_mut().zip(value.flipped().to_array()) {
-                *s += weight as f32 / 36.0 * v;
-            }
-        }
-        sum
     }
 
     fn play(&self, random: &mut Random, lambda: f32, options: &Options, samples: &mut Vec<Sample>) {
@@ -169,12 +140,6 @@ impl Player<'_> {
                 }
             }
             later = Some(target);
-            if let Some(share) = options.full {
-                if random.unit() >= share {
-                    continue;
-                }
-                target = self.full_width(board, &mut plays);
-            }
             let (class, rows) = encode(board);
             samples.push(Sample {
                 class,
@@ -224,7 +189,7 @@ fn main() {
     let mut samples = Vec::new();
     let (mut errors, mut learnt) = ([0f64; 2], [0u64; 2]);
     println!("games\tseconds\trate\tcontact_rms\trace_rms\tloss_per_move");
-    for first in (0..options.stop.unwrap_or(options.games)).step_by(BATCH as usize) {
+    for first in (0..options.games).step_by(BATCH as usize) {
         if first % options.every < BATCH {
             let loss = judged(&averaged, &races, decisions.as_deref());
             let rms = [0, 1].map(|k| (errors[k] / learnt[k].max(1) as f64).sqrt());
@@ -238,20 +203,14 @@ fn main() {
             (errors, learnt) = ([0.0; 2], [0; 2]);
             std::fs::write(&options.out, weights::write(&averaged)).expect("a writable file");
         }
-        let mut player = Player {
-            gammon: 1.0,
-            network: if options.steady {
-                Network::new(&averaged)
-            } else {
-                Network::new(&[learners[0].weights.clone(), learners[1].weights.clone()])
-            },
+        let player = Player {
+            network: Network::new(&[learners[0].weights.clone(), learners[1].weights.clone()]),
             races: &races,
         };
         samples.clear();
         let left = (1.0 - 5.0 * first as f32 / options.games as f32).max(0.0);
         let lambda = options.last_lambda + left * (options.lambda - options.last_lambda);
         for game in first..(first + BATCH).min(options.games) {
-            player.gammon = if game % 2 == 0 { 1.0 } else { options.eager };
             player.play(
                 &mut Random::new(options.seed, game),
                 lambda,
@@ -276,7 +235,7 @@ fn main() {
     }
     println!(
         "{}\t{:.0}\t\t\t\t{:.5}",
-        options.stop.unwrap_or(options.games),
+        options.games,
         start.elapsed().as_secs_f64(),
         judged(&averaged, &races, decisions.as_deref())
     );
@@ -292,7 +251,6 @@ fn judged(
     let player = Player {
         network: Network::new(networks),
         races,
-        gammon: 1.0,
     };
     decisions.map_or(f32::NAN, |d| {
         judge::mean_loss(d, |b| -player.value(b).0.money())
