@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 
 DATA, OUT = Path("docs/data"), Path("docs")
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 300, 70, 60, 30
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 760, 300, 70, 60, 30
 INK, COLOURS = "#333", ["#4477aa", "#cc6677", "#ddaa33", "#228833"]
 
 
@@ -51,12 +51,12 @@ def scale(low, high):
 
 def curve():
     points = [(float(r["games"]), float(r["loss_per_move"])) for r in rows("training-curve.tsv")]
-    points = [(games, loss) for games, loss in points if games >= 1000]
-    low, high = math.log10(1000), math.log10(max(g for g, _ in points) * 1.05)
+    points = [(games, loss) for games, loss in points if games >= 10000]
+    low, high = math.log10(10000), math.log10(max(g for g, _ in points) * 1.05)
     y_of = scale(0.0, 0.03)
     x_of = lambda games: LEFT + (math.log10(games) - low) / (high - low) * (WIDTH - LEFT - 20)
     parts = frame("Loss per move against gnubg 2-ply", "points", [0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03], y_of)
-    for games in (1000, 3000, 10000, 30000, 100000, 300000):
+    for games in (10000, 30000, 100000, 300000, 600000):
         if math.log10(games) <= high:
             parts.append(text(x_of(games), HEIGHT - BOTTOM + 18, f"{games:,}"))
     parts.append(text(WIDTH / 2, HEIGHT - 14, "games of self-play"))
@@ -91,5 +91,5 @@ def bars(name, title, label, column, ticks):
 
 if __name__ == "__main__":
     curve()
-    bars("allocation-loss.svg", "Mean loss of the play chosen", "points", "mean_loss", [0, 0.001, 0.002, 0.003, 0.004])
-    bars("allocation-error.svg", "Largest standard error of a play", "points", "largest_se", [0, 0.02, 0.04, 0.06, 0.08, 0.1])
+    bars("allocation-loss.svg", "Mean loss of the play chosen", "points", "mean_loss", [0, 0.0005, 0.001, 0.0015, 0.002, 0.0025, 0.003])
+    bars("allocation-error.svg", "Largest standard error of a play", "points", "largest_se", [0, 0.01, 0.02, 0.03, 0.04])
