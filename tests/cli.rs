@@ -162,6 +162,7 @@ fn bench_has_the_keys_that_others_rely_on() {
         "lookup_p50_ns",
         "lookup_p99_ns",
         "lookup_mean_ns",
+        "memory_read_ns",
         "cached_p50_ns",
         "skewed_mean_ns",
         "sequential_mb_per_s",

@@ -13,6 +13,7 @@ use endtable::{Error, Result};
 use serde_json::{Map, json};
 
 use crate::bench_chess;
+use crate::bench_memory::dependent_read;
 use crate::common::{Outcome, Ran, bytes_of, grouped, map, print_json};
 
 /// Positions of a page, the unit in which skewed look-ups are drawn.
@@ -35,7 +36,8 @@ const TIMED: usize = 100_000;
 /// One thread, unless --threads says more; the file should be in the page cache, which a first
 /// run sees to. A gnubg database is read record by record, as gnubg itself does. Of a folder
 /// with chess tables random legal positions are probed, those with the most men that it has
-/// tables for.
+/// tables for. A look-up that waits for memory is to be compared with the read of
+/// memory that is measured beside it.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Tables, gnubg databases, or folders of chess tables; the first is what the others are compared with
@@ -256,6 +258,11 @@ fn measure(arguments: &Arguments, path: &Path) -> Result<Report> {
     // file into the page cache and has each block's checksum compared.
     target.mean(&numbers)?;
     put("lookup_mean_ns", target.mean(&numbers)?);
+    // At once, since neighbours on the machine change what memory costs.
+    put(
+        "memory_read_ns",
+        dependent_read(&mut Random::new(2), database.file_bytes()),
+    );
     let times = target.times(timed)?;
     put("lookup_p50_ns", times[times.len() / 2]);
     put("lookup_p99_ns", times[times.len() * 99 / 100]);
@@ -394,6 +401,11 @@ fn print(path: &Path, report: &Report, first: Option<&Report>) -> std::io::Resul
         (
             "uniform random, nothing decoded: mean",
             "lookup_mean_ns",
+            "ns",
+        ),
+        (
+            "  one dependent read of as much memory",
+            "memory_read_ns",
             "ns",
         ),
         ("  median, one by one", "lookup_p50_ns", "ns"),

@@ -2,6 +2,7 @@
 
 mod bench;
 mod bench_chess;
+mod bench_memory;
 mod chess;
 mod common;
 mod compare;
