@@ -8,10 +8,11 @@
 //! same blocks for all plays, so that the mean of all frozen games is the
 //! exact truth. Tab-separated results go to standard output.
 //!
-//! Two columns tell of equal errors: the share of runs that end with all
-//! errors within 10 % of the largest, and the same without plays that cannot
-//! be brought there: those whose error is smaller with their first 36 games,
-//! or was larger before their last batch.
+//! Three columns tell of equal errors: how far the smallest lies below the
+//! largest; the share of runs that end with all errors within 10 % of the
+//! largest; and the same without plays that cannot be brought there: those
+//! whose error is smaller with their first 36 games, or was larger before
+//! their last batch.
 
 use endtable::bearoff::Board;
 use endtable::bearoff::plays::Plays;
@@ -150,6 +151,7 @@ fn freeze(file: &str, luck_adjusted: bool) -> endtable::Result<()> {
 struct Score {
     runs: f64,
     largest_error: f64,
+    spread: f64,
     equal: f64,
     equal_where_possible: f64,
     best: f64,
@@ -174,7 +176,7 @@ fn compare(file: &str, budgets: &[u64]) {
         ("lucb 1", Rule::Lucb, 1),
     ];
     println!(
-        "rule\tgames\tlargest_se\tequal_percent\tequal_where_possible_percent\tbest_percent\tmean_loss\tcoverage_percent"
+        "rule\tgames\tlargest_se\tspread_percent\tequal_percent\tequal_where_possible_percent\tbest_percent\tmean_loss\tcoverage_percent"
     );
     for (&games, (name, rule, batch)) in budgets
         .iter()
@@ -200,8 +202,9 @@ fn compare(file: &str, budgets: &[u64]) {
         }
         let n = score.runs;
         println!(
-            "{name}\t{games}\t{:.5}\t{:.2}\t{:.2}\t{:.2}\t{:.6}\t{:.2}",
+            "{name}\t{games}\t{:.5}\t{:.1}\t{:.2}\t{:.2}\t{:.2}\t{:.6}\t{:.2}",
             score.largest_error / n,
+            100.0 * score.spread / n,
             100.0 * score.equal / n,
             100.0 * score.equal_where_possible / n,
             100.0 * score.best / n,
@@ -242,6 +245,7 @@ fn add(
     let best = truth.iter().copied().fold(f64::MIN, f64::max);
     score.runs += 1.0;
     score.largest_error += largest;
+    score.spread += 1.0 - errors.iter().copied().fold(largest, f64::min) / largest;
     let near = |error: &f64| error * 1.1 >= largest;
     let below = |c: &Candidate, error: f64| {
         let n = c.series.count();

@@ -63,7 +63,7 @@ impl Run<'_> {
     /// budget: they are used instead of being played, so that the result is
     /// that of one longer run. `play` gets a candidate and the number of a
     /// game, `strata` the number alone and says where its dice are
-    /// stratified (see [`Series`]); `watch` is called four times a second, on the calling thread and
+    /// stratified (see [`Series`](super::statistics::Series)); `watch` is called four times a second, on the calling thread and
     /// while the work waits, with all games that have been played.
     ///
     /// # Errors
