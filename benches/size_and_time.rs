@@ -13,7 +13,7 @@ use endtable::table::{OpenOptions, WriteOptions, write};
 /// Codecs, their block sizes and colours.
 const SERIES: [(&str, &[u32], &str); 5] = [
     ("stored", &[64], "#777777"),
-    ("packed", &[16, 24, 32, 64, 128], "#1f77b4"),
+    ("packed", &[16, 24, 40, 64, 128], "#1f77b4"),
     ("lz4", &[16, 64, 256], "#2ca02c"),
     ("zstd", &[16, 64, 256], "#d62728"),
     ("small", &[6, 8, 10, 12, 16, 24, 32, 48], "#9467bd"),
