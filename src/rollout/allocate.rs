@@ -411,9 +411,10 @@ mod tests {
         }
     }
 
-    /// Two plays that are alike, one of which had all the bad luck at first.
+    /// Two plays, the better of which had all the bad luck at first: too much to be
+    /// made up for, and yet it goes on getting its part.
     #[test]
-    fn an_unlucky_start_is_made_up_for() {
+    fn an_unlucky_start_does_not_end_a_candidate() {
         for rule in [Rule::Ocba, Rule::Lucb] {
             let plan = Plan::new(rule, 36, Budget::Average(2000));
             let mut candidates = run(
@@ -429,7 +430,6 @@ mod tests {
                     candidates[job.candidate].series.push(value, None);
                 }
             }
-            // The bad luck of 36 games cannot be undone by a quarter of 2000.
             assert_eq!(leader(&candidates), 0, "{rule:?}");
             assert!(counts(&candidates)[1] >= 500 - 36, "{rule:?}");
         }

@@ -62,9 +62,10 @@ impl Run<'_> {
     /// `known` holds games of an earlier run with the same plan but for its
     /// budget: they are used instead of being played, so that the result is
     /// that of one longer run. `play` gets a candidate and the number of a
-    /// game, `strata` the number alone and says where its dice are
-    /// stratified (see [`Series`](super::statistics::Series)); `watch` is called four times a second, on the calling thread and
-    /// while the work waits, with all games that have been played.
+    /// game; `strata` gets the number alone and gives what
+    /// [`Series::push`](super::statistics::Series::push) wants; `watch` is called
+    /// four times a second, on the calling thread and while the work waits, with
+    /// all games that have been played.
     ///
     /// # Errors
     /// The first error of `play`.

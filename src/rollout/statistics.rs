@@ -97,8 +97,11 @@ pub struct Series {
 }
 
 impl Series {
-    /// Takes in the next game's result, with its two strata (each below
-    /// [`LEVELS`]) if the series is stratified.
+    /// Takes in the next game's result, with its two strata if the series is
+    /// stratified.
+    ///
+    /// # Panics
+    /// When a whole block has been pushed in which a stratum is not below [`LEVELS`].
     pub fn push(&mut self, value: f64, strata: Option<[u8; 2]>) {
         self.values.push(value);
         self.games.push(value);

@@ -115,8 +115,9 @@ impl Grid {
     }
 
     /// `row / size`, for rows below 2⁴⁸ without a division, which would take as
-    /// long as a dozen other instructions. With sizes of at most 2¹⁵ the product is too
-    /// large by less than 2 · 2⁴⁸ · 2¹⁵ = 2⁶⁴ `size`ths, which is less than one cell needs.
+    /// long as a dozen other instructions. The reciprocal is too large by less than
+    /// 1, so that the quotient is by less than `row` / 2⁶³: below 2⁻¹⁵, which is at most
+    /// 1 / `size`, it never reaches the next cell.
     #[inline(always)]
     fn cell_of(&self, row: u64) -> u64 {
         match row >> 48 {
@@ -201,4 +202,27 @@ pub(super) fn check_block<'a>(
         ),
     )
     .at(offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_those_of_a_division() {
+        for size in (1..=300).chain([4095, 4096, 32_767, 32_768]) {
+            let grid = Grid {
+                first: 0,
+                count: u64::MAX,
+                size,
+                reciprocal: (1u64 << 63).div_ceil(size),
+                cell: 0,
+            };
+            for middle in [0, 1 << 20, (1 << 48) / size * size, 1 << 50] {
+                for row in (middle.max(size) - size)..=middle + size {
+                    assert_eq!(grid.cell_of(row), row / size, "{row} / {size}");
+                }
+            }
+        }
+    }
 }
