@@ -33,17 +33,37 @@ fn small(codec: &str) -> Case {
     }
 }
 
-/// A table with 32 values of 16 bits, as of a bearoff, which the codecs have
-/// shorter ways for.
+/// A table with 32 values of 16 bits in each of two columns, as of a bearoff, which the
+/// codecs have shorter ways for; its last records are too wide for the shortest one.
 fn wide(codec: &str) -> Case {
-    let schema = schema(
-        flat(20),
-        20,
-        vec![column("win", codec, 20, 8, vec![field("win", 16, 32)])],
-    );
+    let elsewhere: Vec<u32> = (0..32).map(|i| 65_535 - i).collect();
+    let columns = vec![
+        column("win", codec, 24, 8, vec![field("win", 16, 32)]),
+        partial(
+            column("gammon", codec, 0, 8, vec![field("gammon", 16, 32)]),
+            5,
+            17,
+            &elsewhere,
+        ),
+    ];
+    let schema = schema(flat(24), 24, columns);
+    let mut values = values(&schema);
+    for (i, record) in values.chunks_mut(32).enumerate().take(2 * 16) {
+        // Those of `gammon` that are stored begin with the record of number 5.
+        if i % 2 == 0 || i > 2 * 5 {
+            let first = 4 + i % 4;
+            for (k, value) in record.iter_mut().enumerate() {
+                *value = if (first..first + 12).contains(&k) {
+                    *value % 512
+                } else {
+                    0
+                };
+            }
+        }
+    }
     Case {
         name: codec.into(),
-        values: values(&schema),
+        values,
         schema,
     }
 }
@@ -72,6 +92,18 @@ fn check_damaged(case: &Case, source: Arc<dyn Source>, what: &str) -> usize {
             Ok(()) => {
                 assert_eq!(record, truth, "{what}: wrong values at {number}");
                 right += 1;
+                // Blocks that were found right have a shorter way.
+                record.fill(7);
+                reader.get(number, &mut record).unwrap();
+                assert_eq!(record, truth, "{what}: wrong values at {number} again");
+                let mut rest = truth;
+                for (i, column) in reader.schema().columns.iter().enumerate() {
+                    let (truth, behind) = rest.split_at(column.width());
+                    rest = behind;
+                    let mut one = vec![7; truth.len()];
+                    reader.get_column(i, number, &mut one).unwrap();
+                    assert_eq!(one, truth, "{what}: wrong values at {number} in column {i}");
+                }
             }
             Err(e) => clear(e),
         }

@@ -4,6 +4,8 @@
 //! `2^group_log2` blocks and, for each block, its distance from the straight
 //! line between two knots in a few bits.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::bytes::{Cursor, Sink};
 use crate::{Error, Result};
 
@@ -13,18 +15,24 @@ const GROUPS: std::ops::RangeInclusive<u8> = 0..=9;
 const MOST_DELTA_BITS: u8 = 28;
 /// Zero bytes kept behind the distances so that eight can be read anywhere.
 const PADDING: usize = 8;
-/// Blocks whose offsets share a 64-bit one, at most; logarithm.
+/// Blocks whose offsets share a 64-bit one where not all can, at most; logarithm.
 const MOST_NEAR_LOG2: u32 = 14;
+/// Of a near offset: the bits that it has, and two marks, which are unlike those of
+/// other blocks only where a reader makes them so.
+const NEAR: u32 = (1 << 30) - 1;
+const SLOW: u32 = 1 << 30;
+const UNCHECKED: u32 = 1 << 31;
 
-/// Where one column's blocks are, as kept in memory.
-#[derive(Debug, Clone)]
+/// Where one column's blocks are, as kept in memory, and which of them a reader found right.
+#[derive(Debug)]
 pub struct BlockIndex {
     region_offset: u64,
     region_bytes: u64,
     blocks: u64,
-    /// Offset in the file of each block and of what follows the last one, less that
-    /// of the first in `2^near_log2` blocks.
-    near: Vec<u32>,
+    /// Offset in the file of each block and of what follows the last one, less
+    /// `region_offset`, or else less that of the first in `2^near_log2` blocks; with marks.
+    near: Vec<AtomicU32>,
+    /// Those first ones; none where near offsets reach all over the region.
     far: Vec<u64>,
     near_log2: u32,
 }
@@ -105,18 +113,65 @@ impl BlockIndex {
     /// file is wrong.
     #[inline(always)]
     pub(crate) fn estimate(&self, block: u64) -> Option<(u64, usize)> {
-        let far = self.far.get((block >> self.near_log2) as usize)?;
-        let next = self.near.get(block.wrapping_add(1) as usize)?;
+        let next = self.near(block.wrapping_add(1))? & NEAR;
+        let near = self.near(block)? & NEAR;
+        let length = next.wrapping_sub(near) as usize;
+        Some((self.far(block)?.wrapping_add(u64::from(near)), length))
+    }
+
+    /// As [`BlockIndex::estimate`] for a block marked as right and quick, in the fewest
+    /// instructions; `None` for others. The length may be any where the block behind
+    /// is marked otherwise.
+    ///
+    /// # Safety
+    /// There must be such a block.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub(crate) unsafe fn estimate_quick(&self, block: u64) -> Option<(u64, usize)> {
+        // SAFETY: there is one more entry than blocks.
+        let [near, next] =
+            unsafe { [block as usize, block as usize + 1].map(|at| self.near.get_unchecked(at)) };
+        let near = near.load(Ordering::Relaxed);
+        let length = next.load(Ordering::Relaxed).wrapping_sub(near) as usize;
+        (near <= NEAR).then_some((self.region_offset + u64::from(near), length))
+    }
+
+    /// Whether a block was marked as right.
+    #[inline(always)]
+    pub(crate) fn is_checked(&self, block: u64) -> bool {
+        self.near(block).is_some_and(|near| near & UNCHECKED == 0)
+    }
+
+    /// Marks a block as right, and whether it is quick: nothing but its place need be
+    /// known to read a record of it. No block of a large region is.
+    pub(crate) fn set_checked(&self, block: u64, quick: bool) {
+        if let Some(near) = self.near.get(block as usize) {
+            if !quick || !self.far.is_empty() {
+                near.fetch_or(SLOW, Ordering::Relaxed);
+            }
+            near.fetch_and(!UNCHECKED, Ordering::Relaxed);
+        }
+    }
+
+    #[inline(always)]
+    fn near(&self, block: u64) -> Option<u32> {
         let near = self.near.get(block as usize)?;
-        let length = next.wrapping_sub(*near);
-        Some((far.wrapping_add(u64::from(*near)), length as usize))
+        Some(near.load(Ordering::Relaxed))
+    }
+
+    /// What a block's near offset is to be added to.
+    #[inline(always)]
+    fn far(&self, block: u64) -> Option<u64> {
+        match self.far.is_empty() {
+            true => Some(self.region_offset),
+            false => self.far.get((block >> self.near_log2) as usize).copied(),
+        }
     }
 
     /// Offset in the file of block `block`, or of what follows the last one.
     fn offset(&self, block: u64) -> Option<u64> {
-        let far = self.far.get((block >> self.near_log2) as usize)?;
-        let near = self.near.get(block as usize)?;
-        Some(far.wrapping_add(u64::from(*near)))
+        let near = self.near(block)? & NEAR;
+        Some(self.far(block)?.wrapping_add(u64::from(near)))
     }
 
     /// Offset in the file and length in bytes, checksum included, of a block;
@@ -239,12 +294,15 @@ impl BlockIndex {
             knots,
             deltas,
         };
-        let (near_log2, far) = stored.far();
+        let (near_log2, far) = match region_bytes <= u64::from(NEAR) {
+            true => (0, Vec::new()),
+            false => stored.far(),
+        };
         Ok(BlockIndex {
             region_offset,
             region_bytes,
             blocks,
-            near: stored.near(near_log2, &far),
+            near: stored.near(region_offset, near_log2, &far),
             far,
             near_log2,
         })
@@ -302,7 +360,7 @@ impl Stored {
             starts(*log2).all(|start| {
                 let last = (start + (1 << log2) - 1).min(self.blocks);
                 let span = self.offset(last).wrapping_sub(self.offset(start));
-                u32::try_from(span).is_ok()
+                span <= u64::from(NEAR)
             })
         };
         let near_log2 = (0..=MOST_NEAR_LOG2).rev().find(fits).unwrap_or(0);
@@ -311,7 +369,7 @@ impl Stored {
     }
 
     /// [`BlockIndex::near`].
-    fn near(&self, near_log2: u32, far: &[u64]) -> Vec<u32> {
+    fn near(&self, region_offset: u64, near_log2: u32, far: &[u64]) -> Vec<AtomicU32> {
         let mut near = Vec::with_capacity(self.blocks as usize + 1);
         let (mut line, mut slope) = (0, 0);
         for block in 0..=self.blocks {
@@ -324,7 +382,8 @@ impl Stored {
             };
             line = line.wrapping_add(slope);
             let first = far.get((block >> near_log2) as usize).copied();
-            near.push(offset.wrapping_sub(first.unwrap_or(0)) as u32);
+            let offset = offset.wrapping_sub(first.unwrap_or(region_offset)) as u32;
+            near.push(AtomicU32::new(offset & NEAR | UNCHECKED));
         }
         near
     }

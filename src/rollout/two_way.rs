@@ -153,7 +153,7 @@ mod tests {
             for _ in 0..200 {
                 let at = [random.below(21) as u8, random.below(21) as u8];
                 let noise = random.unit() - 0.5;
-                fit.push(f64::from(at[0] * at[0]) - f64::from(at[1]) + noise, at);
+                fit.push(f64::from(at[0]).powi(2) - f64::from(at[1]) + noise, at);
             }
             let (variance, freedom) = fit.residual().unwrap();
             assert!((200 - 41..=200 - 38).contains(&freedom), "{freedom}");

@@ -6,11 +6,13 @@
 )]
 
 mod file;
+mod held;
 mod memory;
 pub(crate) mod positioned;
 mod prefetch;
 
 pub use file::{FileSource, MapSource};
+pub(crate) use held::Held;
 pub use memory::MemorySource;
 pub(crate) use prefetch::prefetch;
 

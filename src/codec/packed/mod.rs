@@ -7,6 +7,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod vectors;
+#[cfg(target_arch = "x86_64")]
+pub use vectors::Lanes;
 
 use super::{Access, Codec, Plan, ReadRecord, Shape, length_error};
 use crate::{Error, Properties, Result};
@@ -73,18 +75,18 @@ impl Packed {
         })
     }
 
-    /// Decodes one record of `bits` bits of a block that is right so far.
+    /// Decodes one record of a block whose table is right.
     fn record(
         &self,
         parts: &Parts<'_>,
-        bits: usize,
+        records: Records,
         bytes: &[u8],
         slot: usize,
         out: &mut [u32],
     ) -> Result<()> {
         match self.vectors {
-            Some(read) if read(bytes, slot, out) => Ok(()),
-            _ => self.plain(parts, slot * bits, out),
+            Some(read) if records.fit && read(bytes, slot, out) => Ok(()),
+            _ => self.plain(parts, slot * records.bits, out),
         }
     }
 
@@ -93,13 +95,8 @@ impl Packed {
         out.fill(0);
         let mut bit = from;
         let values = out.iter_mut().zip(&self.largest).skip(parts.first);
-        for ((&width, base), (value, &largest)) in parts
-            .widths
-            .iter()
-            .zip(parts.bases.chunks_exact(self.base_bytes))
-            .zip(values)
-        {
-            let base = base.iter().rev().fold(0u32, |v, &b| v << 8 | u32::from(b));
+        let table = parts.widths.iter().zip(self.bases(parts));
+        for ((&width, base), (value, &largest)) in table.zip(values) {
             // Five bytes hold any 32 bits; the checks before leave none missing.
             let window = parts.data.get(bit / 8..).unwrap_or_default();
             let word = window
@@ -121,14 +118,12 @@ impl Packed {
         Ok(())
     }
 
-    /// Bits of a record, once widths and length are found right.
-    fn record_bits(&self, parts: &Parts<'_>, count: usize) -> Result<usize> {
-        let mut bits = 0;
-        for (&width, &most) in parts
-            .widths
-            .iter()
-            .zip(self.shape.bits.iter().skip(parts.first))
-        {
+    /// What the table tells of the records, once widths and length are found right.
+    fn records(&self, parts: &Parts<'_>, count: usize) -> Result<Records> {
+        let (mut bits, mut fit) = (0, true);
+        let table = parts.widths.iter().zip(self.bases(parts));
+        let fields = self.shape.bits.iter().zip(&self.largest);
+        for ((&width, base), (&most, &largest)) in table.zip(fields.skip(parts.first)) {
             if width > most {
                 return Err(Error::corrupt(
                     "P-3",
@@ -136,13 +131,29 @@ impl Packed {
                 ));
             }
             bits += usize::from(width);
+            fit &= u64::from(base) + ((1 << width) - 1) <= u64::from(largest);
         }
         let expected = (bits * count).div_ceil(8);
         if parts.data.len() != expected {
             return Err(length_error("P-4", expected, parts.data.len()));
         }
-        Ok(bits)
+        Ok(Records { bits, fit })
     }
+
+    /// The bases of the values in the table.
+    fn bases<'a>(&self, parts: &Parts<'a>) -> impl Iterator<Item = u32> + use<'a> {
+        let bytes = parts.bases.chunks_exact(self.base_bytes);
+        bytes.map(|base| base.iter().rev().fold(0, |v, &b| v << 8 | u32::from(b)))
+    }
+}
+
+/// What a table tells of a block's records.
+#[derive(Clone, Copy)]
+struct Records {
+    /// Bits of each.
+    bits: usize,
+    /// Whether no sum of a base and so many bits is over a field's largest value.
+    fit: bool,
 }
 
 struct Parts<'a> {
@@ -217,11 +228,23 @@ impl Codec for Packed {
     }
 
     fn check(&self, count: usize, bytes: &[u8]) -> Result<()> {
-        self.record_bits(&self.parts(bytes)?, count).map(|_| ())
+        let parts = self.parts(bytes)?;
+        let records = self.records(&parts, count)?;
+        if records.fit {
+            return Ok(());
+        }
+        let mut record = vec![0; self.shape.width()];
+        (0..count).try_for_each(|slot| self.plain(&parts, slot * records.bits, &mut record))
     }
 
     fn reader(&self) -> Option<ReadRecord> {
         self.vectors
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn lanes(&self) -> Option<Lanes> {
+        let fits = self.shape.width() == Lanes::VALUES && self.vectors.is_some();
+        fits.then(Lanes::detect).flatten()
     }
 
     fn decode(
@@ -233,9 +256,9 @@ impl Codec for Packed {
         out: &mut [u32],
     ) -> Result<()> {
         let parts = self.parts(bytes)?;
-        let bits = self.record_bits(&parts, count)?;
+        let records = self.records(&parts, count)?;
         for (slot, record) in out.chunks_exact_mut(self.shape.width()).enumerate() {
-            self.record(&parts, bits, bytes, slot, record)?;
+            self.record(&parts, records, bytes, slot, record)?;
         }
         Ok(())
     }
@@ -250,7 +273,7 @@ impl Codec for Packed {
         out: &mut [u32],
     ) -> Result<()> {
         let parts = self.parts(bytes)?;
-        let bits = self.record_bits(&parts, count)?;
-        self.record(&parts, bits, bytes, slot, out)
+        let records = self.records(&parts, count)?;
+        self.record(&parts, records, bytes, slot, out)
     }
 }

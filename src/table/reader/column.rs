@@ -1,8 +1,9 @@
 //! One column of an open table: where a record is, and its block's bytes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(target_arch = "x86_64")]
+use crate::codec::Lanes;
 use crate::codec::{Access, Codec, ReadRecord};
 use crate::format::{BLOCK_CHECKSUM_BYTES, BlockIndex, Column};
 use crate::source::prefetch;
@@ -25,6 +26,12 @@ pub(super) struct ColumnReader {
     pub(super) in_memory: bool,
     /// See [`Codec::reader`].
     pub(super) read: Option<ReadRecord>,
+    /// See [`Codec::lanes`].
+    #[cfg(target_arch = "x86_64")]
+    pub(super) lanes: Option<Lanes>,
+    /// The record of numbers that are not stored, where there are `lanes`.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) elsewhere: Aligned,
     /// The codec of blocks in the cache: the same where it reads records
     /// alone, else one that does.
     pub(super) kept: Arc<dyn Codec>,
@@ -35,13 +42,17 @@ pub(super) struct ColumnReader {
     pub(super) index: BlockIndex,
     /// Bytes of a stored block, at most.
     pub(super) longest: usize,
-    /// A bit for each block that was found right, when the source lies in memory:
-    /// each block is checked once, before it is first used.
-    pub(super) checked: Vec<AtomicU64>,
     pub(super) cache_id: u64,
     pub(super) grid: Grid,
     pub(super) order: ColumnOrder,
 }
+
+/// A record at the start of a line: one that reaches into another page is read only when
+/// all before it is done.
+#[cfg(target_arch = "x86_64")]
+#[derive(Default)]
+#[repr(align(64))]
+pub(super) struct Aligned(pub(super) [u32; Lanes::VALUES]);
 
 impl ColumnReader {
     /// Block and slot of the record of a number, if it is stored.
@@ -63,24 +74,31 @@ impl ColumnReader {
         prefetch(bytes, offset.wrapping_add(length).wrapping_sub(1));
     }
 
-    /// Whether a block of a source in memory was found right before.
-    #[inline(always)]
-    pub(super) fn is_checked(&self, block: u64) -> bool {
-        let word = self.checked.get((block / 64) as usize);
-        word.is_some_and(|bits| bits.load(Ordering::Relaxed) & 1 << (block % 64) != 0)
-    }
-
-    /// Checks a block of a source in memory at its first use.
-    pub(super) fn check_once(&self, block: u64, offset: u64, stored: &[u8]) -> Result<()> {
-        if self.is_checked(block) {
+    /// Checks a block of a source in memory at its first use; `stored` is all of it,
+    /// and `behind` how many bytes follow it.
+    pub(super) fn check_once(
+        &self,
+        block: u64,
+        offset: u64,
+        stored: &[u8],
+        behind: usize,
+    ) -> Result<()> {
+        if self.index.is_checked(block) {
             return Ok(());
         }
         let payload = check_block(self, block, offset, stored)?;
         self.codec.check(self.grid.count_of(block), payload)?;
-        if let Some(bits) = self.checked.get((block / 64) as usize) {
-            bits.fetch_or(1 << (block % 64), Ordering::Relaxed);
-        }
+        self.index
+            .set_checked(block, self.is_quick(payload, behind));
         Ok(())
+    }
+
+    /// Whether all is as [`Lanes::read`] needs it in a block that was found right.
+    fn is_quick(&self, payload: &[u8], behind: usize) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.lanes.is_some_and(|_| Lanes::serve(payload, behind));
+        #[cfg(not(target_arch = "x86_64"))]
+        return false;
     }
 }
 
@@ -89,7 +107,7 @@ pub(super) struct Grid {
     pub(super) first: u64,
     pub(super) count: u64,
     pub(super) size: u64,
-    /// 2⁶³ by the size, rounded up: see [`Grid::cell_of`].
+    /// 2⁶⁴ by the size, rounded up: see [`Grid::cell_of`]; 0 for a size of 1.
     reciprocal: u64,
     /// Grid cell of the first number.
     pub(super) cell: u64,
@@ -97,13 +115,20 @@ pub(super) struct Grid {
 
 impl Grid {
     pub(super) fn new(column: &Column) -> Self {
-        let size = u64::from(column.block_positions);
+        Self::of(
+            column.first,
+            column.count,
+            u64::from(column.block_positions),
+        )
+    }
+
+    fn of(first: u64, count: u64, size: u64) -> Self {
         Grid {
-            first: column.first,
-            count: column.count,
+            first,
+            count,
             size,
-            reciprocal: (1u64 << 63).div_ceil(size),
-            cell: column.first / size,
+            reciprocal: (1u128 << 64).div_ceil(u128::from(size)) as u64,
+            cell: first / size,
         }
     }
 
@@ -116,20 +141,37 @@ impl Grid {
 
     /// `row / size`, for rows below 2⁴⁸ without a division, which would take as
     /// long as a dozen other instructions. The reciprocal is too large by less than
-    /// 1, so that the quotient is by less than `row` / 2⁶³: below 2⁻¹⁵, which is at most
+    /// 1, so that the quotient is by less than `row` / 2⁶⁴: below 2⁻¹⁶, which is less than
     /// 1 / `size`, it never reaches the next cell.
     #[inline(always)]
     fn cell_of(&self, row: u64) -> u64 {
-        match row >> 48 {
-            0 => self.share(row),
-            _ => row / self.size,
+        match row >> 48 == 0 && self.size > 1 {
+            true => self.share(row),
+            false => row / self.size,
         }
     }
 
-    /// `whole / size`, about.
+    /// Whether [`Grid::place_near`] serves this grid.
+    pub(super) fn is_near(&self) -> bool {
+        let end = self.first.saturating_add(self.count);
+        end <= 1 << 48 && self.size > 1
+    }
+
+    /// As [`Grid::place`], in fewer instructions: block and slot.
+    #[inline(always)]
+    pub(super) fn place_near(&self, row: u64) -> Option<(u64, usize)> {
+        if row.wrapping_sub(self.first) >= self.count {
+            return None;
+        }
+        let cell = self.share(row);
+        let start = (cell * self.size).max(self.first);
+        Some((cell - self.cell, (row - start) as usize))
+    }
+
+    /// `whole / size`, about; 0 for a size of 1.
     #[inline(always)]
     pub(super) fn share(&self, whole: u64) -> u64 {
-        ((u128::from(whole) * u128::from(self.reciprocal)) >> 63) as u64
+        ((u128::from(whole) * u128::from(self.reciprocal)) >> 64) as u64
     }
 
     /// Block, its first row, and how many records it has.
@@ -211,13 +253,7 @@ mod tests {
     #[test]
     fn cells_are_those_of_a_division() {
         for size in (1..=300).chain([4095, 4096, 32_767, 32_768]) {
-            let grid = Grid {
-                first: 0,
-                count: u64::MAX,
-                size,
-                reciprocal: (1u64 << 63).div_ceil(size),
-                cell: 0,
-            };
+            let grid = Grid::of(0, u64::MAX, size);
             for middle in [0, 1 << 20, (1 << 48) / size * size, 1 << 50] {
                 for row in (middle.max(size) - size)..=middle + size {
                     assert_eq!(grid.cell_of(row), row / size, "{row} / {size}");

@@ -15,7 +15,7 @@ pub(super) const DIRECT_COLUMNS: usize = 4;
 
 /// How far loads reach behind a block's head, and before and behind a record's
 /// estimated beginning, in bytes.
-const HEAD_REACH: usize = 9;
+const HEAD_REACH: usize = 27;
 const RECORD_SLACK: usize = 6;
 const RECORD_REACH: usize = 38;
 
@@ -46,31 +46,36 @@ impl Located {
         })
     }
 
-    /// Asks for the bytes that a look-up will probably read: the start of the
-    /// block, where tables lie, and the record's place if all records take the
-    /// same room.
-    #[inline(always)]
-    fn prefetch(&self, column: &ColumnReader, bytes: &[u8]) {
-        // The length may be anything, so that sums wrap.
-        let head = column.head_bytes;
-        let records = self.length.wrapping_sub(head);
-        let before = column.grid.share(records.wrapping_mul(self.slot) as u64);
-        let record = self.offset.wrapping_add(head).wrapping_add(before as usize);
-        prefetch(bytes, self.offset);
-        prefetch(bytes, self.offset.wrapping_add(head + HEAD_REACH));
-        prefetch(bytes, record.wrapping_sub(RECORD_SLACK));
-        prefetch(bytes, record.wrapping_add(RECORD_REACH));
-    }
-
     /// Decodes the record; `false` when this way cannot.
     #[inline(always)]
     fn decode(self, column: &ColumnReader, bytes: &[u8], out: &mut [u32]) -> bool {
         let Some(block) = bytes.get(self.offset..) else {
             return false;
         };
-        (column.is_checked(self.block) || first_use(column, self.block, bytes))
+        (column.index.is_checked(self.block) || first_use(column, self.block, bytes))
             && column.read.is_some_and(|read| read(block, self.slot, out))
     }
+}
+
+/// Asks for the bytes that a look-up will probably read: the start of the block, where
+/// tables lie, and the record's place if all records take the same room.
+#[inline(always)]
+pub(super) fn prefetch_record(
+    column: &ColumnReader,
+    bytes: &[u8],
+    offset: usize,
+    length: usize,
+    slot: usize,
+) {
+    // The length may be anything, so that sums wrap.
+    let head = column.head_bytes;
+    let records = length.wrapping_sub(head);
+    let before = column.grid.share(records.wrapping_mul(slot) as u64);
+    let record = offset.wrapping_add(head).wrapping_add(before as usize);
+    prefetch(bytes, offset);
+    prefetch(bytes, offset.wrapping_add(head + HEAD_REACH));
+    prefetch(bytes, record.wrapping_sub(RECORD_SLACK));
+    prefetch(bytes, record.wrapping_add(RECORD_REACH));
 }
 
 /// Checks a block; `false` when it is wrong.
@@ -78,8 +83,8 @@ impl Located {
 #[inline(never)]
 fn first_use(column: &ColumnReader, block: u64, bytes: &[u8]) -> bool {
     let found = column.index.find(block).and_then(|(offset, length)| {
-        let stored = bytes.get(offset as usize..)?.get(..length)?;
-        column.check_once(block, offset, stored).ok()
+        let (stored, behind) = bytes.get(offset as usize..)?.split_at_checked(length)?;
+        column.check_once(block, offset, stored, behind.len()).ok()
     });
     found.is_some()
 }
@@ -96,8 +101,8 @@ impl ColumnReader {
 #[inline(always)]
 fn announce(column: &ColumnReader, row: u64, bytes: &[u8]) -> Option<Located> {
     let located = Located::new(column, row);
-    if let Some(located) = &located {
-        located.prefetch(column, bytes);
+    if let Some(at) = &located {
+        prefetch_record(column, bytes, at.offset, at.length, at.slot);
     }
     located
 }

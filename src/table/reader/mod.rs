@@ -3,6 +3,8 @@
 mod cached;
 mod column;
 mod direct;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod many;
 mod open;
 mod window;
@@ -19,14 +21,16 @@ use window::Window;
 use super::CacheStatistics;
 use super::cache::BlockCache;
 use crate::codec::Access;
+#[cfg(target_arch = "x86_64")]
+use crate::codec::Lanes;
 use crate::format::{BLOCK_CHECKSUM_BYTES, Footer, Header, Schema};
 use crate::numbering::Numbering;
-use crate::source::Source;
+use crate::source::{Held, Source};
 use crate::{Error, Result};
 
 /// An open table: look-ups from any number of threads.
 pub struct Reader {
-    source: Arc<dyn Source>,
+    source: Held,
     header: Header,
     schema: Schema,
     footer: Footer,
@@ -40,6 +44,9 @@ pub struct Reader {
     windows: Vec<Window>,
     /// Whether [`Reader::record_direct`] serves this table.
     direct: bool,
+    /// Whether [`Reader::get_lanes`] does.
+    #[cfg(target_arch = "x86_64")]
+    lanes: Option<Lanes>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -128,6 +135,20 @@ impl Reader {
     /// another length; [`Error::Corrupt`] and [`Error::Io`] with the file's name.
     #[inline(always)]
     pub fn get(&self, number: u64, out: &mut [u32]) -> Result<()> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lanes) = self.lanes {
+            // SAFETY: `lanes` proves that the processor can.
+            #[allow(unsafe_code)]
+            if unsafe { self.get_lanes(lanes, number, out) } {
+                return Ok(());
+            }
+        }
+        self.get_by_calls(number, out)
+    }
+
+    /// As [`Reader::get`], whatever the codecs are.
+    #[inline]
+    fn get_by_calls(&self, number: u64, out: &mut [u32]) -> Result<()> {
         if out.len() != self.width {
             return Err(self.width_error(out.len(), self.width));
         }
@@ -162,6 +183,14 @@ impl Reader {
     #[inline]
     pub fn get_column(&self, column: usize, number: u64, out: &mut [u32]) -> Result<()> {
         let column = self.column(column)?;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lanes) = column.lanes {
+            // SAFETY: `lanes` proves that the processor can.
+            #[allow(unsafe_code)]
+            if unsafe { self.get_column_lanes(lanes, column, number, out) } {
+                return Ok(());
+            }
+        }
         if out.len() != column.width {
             return Err(self.width_error(out.len(), column.width));
         }
@@ -286,9 +315,9 @@ impl Reader {
         let (offset, length) = locate(column, place.block)?;
         if let Some(bytes) = self.source.bytes()
             && let Some(stored) = bytes.get(offset as usize..)
-            && let Some(stored) = stored.get(..length)
+            && let Some((stored, behind)) = stored.split_at_checked(length)
         {
-            column.check_once(place.block, offset, stored)?;
+            column.check_once(place.block, offset, stored, behind.len())?;
             return f(&stored[..length - BLOCK_CHECKSUM_BYTES]);
         }
         let mut stored = vec![0; length];

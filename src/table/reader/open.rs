@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use super::column::{ColumnReader, Grid};
 use super::direct::DIRECT_COLUMNS;
@@ -11,7 +10,7 @@ use super::{Reader, name_file};
 use crate::codec::{self, Access, Shape};
 use crate::format::{BlockIndex, Column, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Schema};
 use crate::numbering;
-use crate::source::{FileSource, MapSource, Source};
+use crate::source::{FileSource, Held, MapSource, Source};
 use crate::table::cache::BlockCache;
 use crate::table::order::ColumnOrder;
 use crate::{Error, Limits, Result};
@@ -173,12 +172,8 @@ impl Reader {
                 &column.codec.params,
                 &shape,
             )?;
-            let words = if in_memory {
-                index.blocks().div_ceil(64) as usize
-            } else {
-                0
-            };
             let order = ColumnOrder::open(column, &numbering)?;
+            let grid = Grid::new(column);
             let kept = match codec.access() {
                 Access::Slot => Arc::clone(&codec),
                 Access::Block => codec::for_memory(&shape),
@@ -191,13 +186,23 @@ impl Reader {
                 in_memory: in_memory && codec.access() == Access::Slot,
                 // Look-ups of that kind know nothing of orders.
                 read: codec.reader().filter(|_| !order.is_own()),
+                #[cfg(target_arch = "x86_64")]
+                lanes: codec
+                    .lanes()
+                    .filter(|_| in_memory && !order.is_own() && grid.is_near()),
+                #[cfg(target_arch = "x86_64")]
+                elsewhere: column
+                    .elsewhere
+                    .as_slice()
+                    .try_into()
+                    .map(super::column::Aligned)
+                    .unwrap_or_default(),
                 head_bytes: codec.head_bytes(),
                 codec,
-                checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
                 longest: column.longest_block(),
                 index,
                 cache_id: cache_id + i as u64,
-                grid: Grid::new(column),
+                grid,
                 order,
                 column: column.clone(),
             });
@@ -209,7 +214,12 @@ impl Reader {
         Ok(Reader {
             windows: columns.iter().map(|_| Window::default()).collect(),
             direct,
-            source: Arc::clone(source),
+            #[cfg(target_arch = "x86_64")]
+            lanes: match &*columns {
+                [one, two] => one.lanes.and(two.lanes),
+                _ => None,
+            },
+            source: Held::new(Arc::clone(source)),
             header,
             schema,
             footer,
