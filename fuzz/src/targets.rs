@@ -499,6 +499,13 @@ fn describe(input: &mut Input<'_>) -> (Schema, Vec<u32>) {
                 }
             })
             .collect();
+        // The writer refuses floating values under codecs that would make them larger.
+        let floats = fields.iter().any(|field| field.kind == Kind::Float);
+        let codec = if floats && !codec::suits_floats(codec) {
+            "zstd"
+        } else {
+            codec
+        };
         let first = input.range(0, positions);
         let count = input.range(0, positions - first);
         let part = input.byte().is_multiple_of(2) && (first, count) != (0, positions);

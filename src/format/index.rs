@@ -125,6 +125,7 @@ impl BlockIndex {
     ///
     /// # Safety
     /// There must be such a block.
+    #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code)]
     #[inline(always)]
     pub(crate) unsafe fn estimate_quick(&self, block: u64) -> Option<(u64, usize)> {

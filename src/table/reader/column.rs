@@ -93,12 +93,15 @@ impl ColumnReader {
         Ok(())
     }
 
-    /// Whether all is as [`Lanes::read`] needs it in a block that was found right.
+    /// Whether [`Lanes::read`] serves a block that was found right.
+    #[cfg(target_arch = "x86_64")]
     fn is_quick(&self, payload: &[u8], behind: usize) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return self.lanes.is_some_and(|_| Lanes::serve(payload, behind));
-        #[cfg(not(target_arch = "x86_64"))]
-        return false;
+        self.lanes.is_some() && Lanes::serve(payload, behind)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn is_quick(&self, _payload: &[u8], _behind: usize) -> bool {
+        false
     }
 }
 
@@ -152,12 +155,14 @@ impl Grid {
     }
 
     /// Whether [`Grid::place_near`] serves this grid.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn is_near(&self) -> bool {
         let end = self.first.saturating_add(self.count);
         end <= 1 << 48 && self.size > 1
     }
 
     /// As [`Grid::place`], in fewer instructions: block and slot.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn place_near(&self, row: u64) -> Option<(u64, usize)> {
         if row.wrapping_sub(self.first) >= self.count {
