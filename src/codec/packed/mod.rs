@@ -75,18 +75,18 @@ impl Packed {
         })
     }
 
-    /// Decodes one record of a block whose table is right.
+    /// Decodes one record of `bits` bits of a block that is right so far.
     fn record(
         &self,
         parts: &Parts<'_>,
-        records: Records,
+        bits: usize,
         bytes: &[u8],
         slot: usize,
         out: &mut [u32],
     ) -> Result<()> {
         match self.vectors {
-            Some(read) if records.fit && read(bytes, slot, out) => Ok(()),
-            _ => self.plain(parts, slot * records.bits, out),
+            Some(read) if read(bytes, slot, out) => Ok(()),
+            _ => self.plain(parts, slot * bits, out),
         }
     }
 
@@ -118,12 +118,14 @@ impl Packed {
         Ok(())
     }
 
-    /// What the table tells of the records, once widths and length are found right.
-    fn records(&self, parts: &Parts<'_>, count: usize) -> Result<Records> {
-        let (mut bits, mut fit) = (0, true);
-        let table = parts.widths.iter().zip(self.bases(parts));
-        let fields = self.shape.bits.iter().zip(&self.largest);
-        for ((&width, base), (&most, &largest)) in table.zip(fields.skip(parts.first)) {
+    /// Bits of a record, once widths and length are found right.
+    fn record_bits(&self, parts: &Parts<'_>, count: usize) -> Result<usize> {
+        let mut bits = 0;
+        for (&width, &most) in parts
+            .widths
+            .iter()
+            .zip(self.shape.bits.iter().skip(parts.first))
+        {
             if width > most {
                 return Err(Error::corrupt(
                     "P-3",
@@ -131,13 +133,21 @@ impl Packed {
                 ));
             }
             bits += usize::from(width);
-            fit &= u64::from(base) + ((1 << width) - 1) <= u64::from(largest);
         }
         let expected = (bits * count).div_ceil(8);
         if parts.data.len() != expected {
             return Err(length_error("P-4", expected, parts.data.len()));
         }
-        Ok(Records { bits, fit })
+        Ok(bits)
+    }
+
+    /// Whether no sum of a base and any delta is over its field's largest value.
+    fn all_fit(&self, parts: &Parts<'_>) -> bool {
+        let table = parts.widths.iter().zip(self.bases(parts));
+        let mut fields = table.zip(self.largest.iter().skip(parts.first));
+        fields.all(|((&width, base), &largest)| {
+            u64::from(base) + ((1 << width) - 1) <= u64::from(largest)
+        })
     }
 
     /// The bases of the values in the table.
@@ -145,15 +155,6 @@ impl Packed {
         let bytes = parts.bases.chunks_exact(self.base_bytes);
         bytes.map(|base| base.iter().rev().fold(0, |v, &b| v << 8 | u32::from(b)))
     }
-}
-
-/// What a table tells of a block's records.
-#[derive(Clone, Copy)]
-struct Records {
-    /// Bits of each.
-    bits: usize,
-    /// Whether no sum of a base and so many bits is over a field's largest value.
-    fit: bool,
 }
 
 struct Parts<'a> {
@@ -229,12 +230,12 @@ impl Codec for Packed {
 
     fn check(&self, count: usize, bytes: &[u8]) -> Result<()> {
         let parts = self.parts(bytes)?;
-        let records = self.records(&parts, count)?;
-        if records.fit {
+        let bits = self.record_bits(&parts, count)?;
+        if self.all_fit(&parts) {
             return Ok(());
         }
         let mut record = vec![0; self.shape.width()];
-        (0..count).try_for_each(|slot| self.plain(&parts, slot * records.bits, &mut record))
+        (0..count).try_for_each(|slot| self.plain(&parts, slot * bits, &mut record))
     }
 
     fn reader(&self) -> Option<ReadRecord> {
@@ -256,9 +257,9 @@ impl Codec for Packed {
         out: &mut [u32],
     ) -> Result<()> {
         let parts = self.parts(bytes)?;
-        let records = self.records(&parts, count)?;
+        let bits = self.record_bits(&parts, count)?;
         for (slot, record) in out.chunks_exact_mut(self.shape.width()).enumerate() {
-            self.record(&parts, records, bytes, slot, record)?;
+            self.record(&parts, bits, bytes, slot, record)?;
         }
         Ok(())
     }
@@ -273,7 +274,7 @@ impl Codec for Packed {
         out: &mut [u32],
     ) -> Result<()> {
         let parts = self.parts(bytes)?;
-        let records = self.records(&parts, count)?;
-        self.record(&parts, records, bytes, slot, out)
+        let bits = self.record_bits(&parts, count)?;
+        self.record(&parts, bits, bytes, slot, out)
     }
 }

@@ -147,7 +147,7 @@ impl Reader {
     }
 
     /// As [`Reader::get`], whatever the codecs are.
-    #[inline]
+    #[inline(always)]
     fn get_by_calls(&self, number: u64, out: &mut [u32]) -> Result<()> {
         if out.len() != self.width {
             return Err(self.width_error(out.len(), self.width));

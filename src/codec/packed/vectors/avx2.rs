@@ -91,6 +91,7 @@ pub(super) fn read(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool {
         return false;
     }
     let begin = _mm_sub_epi8(prefix_sums(widths), widths);
+    let mut wrong = _mm256_setzero_si256();
     out.fill(0);
     for half in 0..2 {
         let (widths, begin, live, at) = match half {
@@ -124,10 +125,11 @@ pub(super) fn read(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool {
                 _mm256_and_si256(shifted, masks),
                 _mm256_cvtepu16_epi32(bases),
             );
+            wrong = _mm256_or_si256(wrong, _mm256_and_si256(values, live));
             // A half without live values may begin behind the end of `out`.
             let to = out.as_mut_ptr().wrapping_add(parts.first + at);
             _mm256_maskstore_epi32(to.cast(), live, values);
         }
     }
-    true
+    _mm256_testz_si256(wrong, _mm256_set1_epi32(!0xffff)) != 0
 }

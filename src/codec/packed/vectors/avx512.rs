@@ -49,13 +49,9 @@ impl Lanes {
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi2"
     )]
     pub(crate) unsafe fn read(self, block: *const u8, slot: usize, out: &mut [u32; Self::VALUES]) {
-        // SAFETY: as for this function; there is room for both halves.
-        unsafe {
-            if let Some(values) = decode::<false>(block, 0, slot) {
-                let [low, high] = wide(values);
-                _mm512_storeu_si512(out.as_mut_ptr().cast(), low);
-                _mm512_storeu_si512(out.as_mut_ptr().add(Self::VALUES / 2).cast(), high);
-            }
+        // SAFETY: as for this function.
+        if let Some(values) = unsafe { decode::<false>(block, 0, slot) } {
+            store(values, out);
         }
     }
 }
@@ -72,15 +68,20 @@ pub(super) fn read(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool {
     let Some(values) = values else {
         return false;
     };
-    let [low, high] = wide(values);
-    // SAFETY: masked to what there is room for.
-    #[allow(unsafe_code)]
-    unsafe {
-        let live = mask(out.len());
-        let to = out.as_mut_ptr();
-        _mm512_mask_storeu_epi32(to.cast(), live as u16, low);
-        let to = to.wrapping_add(Lanes::VALUES / 2);
-        _mm512_mask_storeu_epi32(to.cast(), (live >> 16) as u16, high);
+    match <&mut [u32; Lanes::VALUES]>::try_from(&mut *out) {
+        Ok(record) => store(values, record),
+        Err(_) => {
+            let live = mask(out.len());
+            let [low, high] = wide(values);
+            // SAFETY: masked to what there is room for.
+            #[allow(unsafe_code)]
+            unsafe {
+                let to = out.as_mut_ptr();
+                _mm512_mask_storeu_epi32(to.cast(), live as u16, low);
+                let to = to.wrapping_add(Lanes::VALUES / 2);
+                _mm512_mask_storeu_epi32(to.cast(), (live >> 16) as u16, high);
+            }
+        }
     }
     true
 }
@@ -102,8 +103,21 @@ fn wide(values: __m512i) -> [__m512i; 2] {
     ]
 }
 
+/// Writes 32 values of 16 bits as 32 bits each.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(values: __m512i, out: &mut [u32; Lanes::VALUES]) {
+    let [low, high] = wide(values);
+    // SAFETY: there is room for both halves.
+    #[allow(unsafe_code)]
+    unsafe {
+        _mm512_storeu_si512(out.as_mut_ptr().cast(), low);
+        _mm512_storeu_si512(out.as_mut_ptr().add(Lanes::VALUES / 2).cast(), high);
+    }
+}
+
 /// Decodes the record in a slot of a block; of `ANY` block, `None` where more than 32
-/// lanes, `length` bytes or [`MOST_BITS`] are needed.
+/// lanes, `length` bytes, [`MOST_BITS`] or 16 bits a value are needed.
 ///
 /// # Safety
 /// `block` must be as for [`Lanes::read`], or else must have `length` bytes, at least
@@ -148,7 +162,11 @@ unsafe fn decode<const ANY: bool>(block: *const u8, length: usize, slot: usize) 
     let bases = table.wrapping_add(active).wrapping_sub(2 * first);
     // SAFETY: masked to the bases, which lie in the head.
     let bases = unsafe { _mm512_maskz_loadu_epi16(live, bases.cast()) };
-    Some(_mm512_add_epi16(deltas, bases))
+    let values = _mm512_add_epi16(deltas, bases);
+    if ANY && _mm512_cmplt_epu16_mask(values, bases) != 0 {
+        return None;
+    }
+    Some(values)
 }
 
 /// As many ones as the lane's number says.
