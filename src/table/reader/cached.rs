@@ -9,7 +9,7 @@ use crate::table::cache::Key;
 
 /// Zero bytes behind a block in the cache, so that its last records are read as
 /// quickly as the others.
-const KEPT_PADDING: usize = 32;
+const KEPT_PADDING: usize = 48;
 
 impl Reader {
     /// Records of `columns`, one after the other in `out`, by way of their blocks.
