@@ -2,7 +2,12 @@
 
 use std::arch::x86_64::*;
 
-use super::{DATA_BYTES, FIXED_BYTES, MOST_BITS};
+use super::FIXED_BYTES;
+
+/// Bytes that are loaded of the data, and bits of a record that they hold wherever these
+/// begin in the first; sums of widths then fit a byte, too.
+pub(super) const DATA_BYTES: usize = 32;
+const MOST_BITS: usize = 8 * DATA_BYTES - 7;
 
 /// Decodes records of 32 values of 16 bits in as many lanes of AVX-512: a proof that
 /// the processor has it.

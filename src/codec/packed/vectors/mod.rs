@@ -11,11 +11,6 @@ pub use avx512::Lanes;
 
 use super::{FIXED_BYTES, ReadRecord};
 
-/// Bits of a record that [`DATA_BYTES`] hold wherever they begin in the first; sums of
-/// widths then fit a byte, too.
-const MOST_BITS: usize = 249;
-const DATA_BYTES: usize = 32;
-
 /// The fastest way that this processor has.
 pub(super) fn detect() -> Option<ReadRecord> {
     ways().pop()
@@ -33,13 +28,12 @@ fn ways() -> Vec<ReadRecord> {
     ways
 }
 
-/// Handed out by [`ways`] alone, where AVX-512 was detected.
+/// Handed out by [`ways`] alone, where AVX2 and AVX-512 were detected.
 fn read_avx512(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool {
     // SAFETY: the instructions were detected.
     #[allow(unsafe_code)]
-    unsafe {
-        avx512::read(bytes, slot, out) || avx2::read(bytes, slot, out)
-    }
+    let done = unsafe { avx512::read(bytes, slot, out) };
+    done || read_avx2(bytes, slot, out)
 }
 
 /// Handed out by [`ways`] alone, where AVX2 was detected.
@@ -53,6 +47,7 @@ fn read_avx2(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::avx512::DATA_BYTES;
     use super::*;
 
     /// Every way that this processor has answers alike, and as it should.
