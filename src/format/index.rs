@@ -120,8 +120,7 @@ impl BlockIndex {
     }
 
     /// As [`BlockIndex::estimate`] for a block marked as right and quick, in the fewest
-    /// instructions; `None` for others. The length may be any where the block behind
-    /// is marked otherwise.
+    /// instructions; `None` for others.
     ///
     /// # Safety
     /// There must be such a block.
@@ -133,7 +132,8 @@ impl BlockIndex {
         let [near, next] =
             unsafe { [block as usize, block as usize + 1].map(|at| self.near.get_unchecked(at)) };
         let near = near.load(Ordering::Relaxed);
-        let length = next.load(Ordering::Relaxed).wrapping_sub(near) as usize;
+        let next = next.load(Ordering::Relaxed) & NEAR;
+        let length = next.wrapping_sub(near) as usize;
         (near <= NEAR).then_some((self.region_offset + u64::from(near), length))
     }
 
