@@ -17,8 +17,8 @@ const MOST_DELTA_BITS: u8 = 28;
 const PADDING: usize = 8;
 /// Blocks whose offsets share a 64-bit one where not all can, at most; logarithm.
 const MOST_NEAR_LOG2: u32 = 14;
-/// Of a near offset: the bits that it has, and two marks, which are unlike those of
-/// other blocks only where a reader makes them so.
+/// The bits of a near offset. The two above them are marks: of a block that no reader has
+/// found right so far, and of one that is right, but not quick.
 const NEAR: u32 = (1 << 30) - 1;
 const SLOW: u32 = 1 << 30;
 const UNCHECKED: u32 = 1 << 31;

@@ -23,7 +23,9 @@ pub(super) fn read(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool {
     if active > 2 * LANES || first + active > out.len() {
         return false;
     }
-    let Some(out) = cleared(out, first) else {
+    // Lanes without a value are stored as zeros, too, where there is room for them.
+    out.fill(0);
+    let Some(out) = out.get_mut(first..) else {
         return false;
     };
     let Some(low) = Sixteen::new(table, active, 0) else {
@@ -40,13 +42,6 @@ pub(super) fn read(bytes: &[u8], slot: usize, out: &mut [u32]) -> bool {
         && out
             .get_mut(LANES..)
             .is_some_and(|out| high.decode(table, from + low.bits, out))
-}
-
-/// All values behind the first ones, after those and all others are made zero.
-#[inline(always)]
-fn cleared(out: &mut [u32], first: usize) -> Option<&mut [u32]> {
-    out.fill(0);
-    out.get_mut(first..)
 }
 
 /// Sixteen values of a table.
